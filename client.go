@@ -1,0 +1,228 @@
+package sandboxd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sandboxd/sandboxd/internal/rpc"
+)
+
+// Options are what a gateway brings to a connection. Name must be set.
+type Options struct {
+	Name    string // of the gateway, for the daemon's log
+	Version string
+
+	Servers []string    // names below `tools` in a program
+	Tools   ToolHandler // performs allowed calls; nil: every call fails
+
+	Progress func(Progress) // of runs that ask for it; must not block
+	Console  func(Console)  // of runs that ask for it; must not block
+}
+
+// Client is a connection to a daemon. Its methods may be called from several goroutines, and several
+// programs may run at once. It does not reconnect: when Done is closed, dial again.
+type Client struct {
+	options Options
+	peer    *rpc.Peer
+	welcome InitializeResult
+	tokens  atomic.Int64
+	done    chan struct{}
+	err     error // valid when done is closed
+
+	mu    sync.Mutex // guards the field below
+	calls map[callKey]context.CancelFunc
+}
+
+// callKey names one tool call that the handler works on.
+type callKey struct {
+	run string
+	n   int
+}
+
+// Bounds that a client keeps.
+const (
+	maxLine     = 8 << 20          // a message of the daemon
+	maxCalls    = 1024             // tool calls at once, of all runs of the connection
+	writeWait   = 30 * time.Second // the longest that the daemon may stop reading
+	lastWords   = 2 * time.Second  // after a cancel, for the result
+	initialWait = 10 * time.Second // for the daemon's welcome
+)
+
+// Dial connects to the daemon whose socket is at path, and introduces the gateway.
+func Dial(ctx context.Context, path string, o Options) (*Client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("connect to sandboxd: %w", err)
+	}
+	c := &Client{options: o, done: make(chan struct{}), calls: make(map[callKey]context.CancelFunc)}
+	c.peer = rpc.New(conn, rpc.Options{
+		Handle: c.handle, Notified: c.notified, MaxLine: maxLine, MaxRequests: maxCalls, WriteWait: writeWait,
+	})
+	go func() {
+		defer close(c.done)
+		c.err = c.peer.Run(context.Background())
+	}()
+	if err := c.initialize(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Client) initialize(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, initialWait)
+	defer cancel()
+	return c.ask(ctx, "initialize", InitializeParams{
+		ProtocolVersion: ProtocolVersion,
+		Client:          Peer{Name: c.options.Name, Version: c.options.Version},
+		Servers:         c.options.Servers,
+	}, &c.welcome)
+}
+
+// Welcome is what the daemon said of itself: its version and its profiles.
+func (c *Client) Welcome() InitializeResult { return c.welcome }
+
+// Execute runs a program and returns what became of it. A program that fails is a Result whose Outcome is
+// not ok, and no error; an error means that the daemon did not take the request, or is gone. When ctx
+// ends, the run is cancelled, and the result still says what became of each call.
+func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
+	if p.Token == "" {
+		p.Token = "run-" + strconv.FormatInt(c.tokens.Add(1), 10) // by which to cancel it
+	}
+	answered := make(chan struct{})
+	patient, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	stop := context.AfterFunc(ctx, func() {
+		c.cancel(p.Token)
+		select {
+		case <-answered:
+		case <-time.After(lastWords):
+			giveUp(context.Cause(ctx))
+		}
+	})
+	defer stop()
+	defer close(answered)
+	var r Result
+	if err := c.ask(patient, "execute", p, &r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// cancel asks the daemon to end the runs of a token.
+func (c *Client) cancel(token string) {
+	ctx, stop := context.WithTimeout(context.Background(), lastWords)
+	defer stop()
+	// Without an answer Execute gives up on the result as well, and says so.
+	_ = c.ask(ctx, "cancel", CancelParams{Token: token}, &CancelResult{})
+}
+
+// Status asks for the daemon's state.
+func (c *Client) Status(ctx context.Context) (StatusResult, error) {
+	var s StatusResult
+	return s, c.ask(ctx, "status", struct{}{}, &s)
+}
+
+// Close hangs up: the daemon ends all runs of the connection. It returns when every ToolHandler has.
+func (c *Client) Close() error {
+	c.peer.Close()
+	<-c.done
+	return c.err
+}
+
+// Done is closed when the connection has ended.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// ask calls a method of the daemon.
+func (c *Client) ask(ctx context.Context, method string, params, result any) error {
+	response, err := c.peer.Call(ctx, method, params)
+	if err != nil {
+		return fmt.Errorf("sandboxd: %s: %w", method, c.reason(err))
+	}
+	defer response.Release()
+	if response.Err != nil {
+		return fmt.Errorf("sandboxd: %s: %w", method, response.Err)
+	}
+	if err := json.Unmarshal(response.Result, result); err != nil {
+		return fmt.Errorf("sandboxd: %s: read result: %w", method, err)
+	}
+	return nil
+}
+
+// reason prefers why the daemon hung up, if it said so, to that it did.
+func (c *Client) reason(err error) error {
+	if ctx := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); ctx {
+		return err
+	}
+	select {
+	case <-c.done:
+	case <-time.After(lastWords):
+	}
+	if refusal := c.peer.Refusal(); refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// handle answers the daemon's requests.
+func (c *Client) handle(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	if method != "tools/call" {
+		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", method)
+	}
+	var call ToolCall
+	if err := json.Unmarshal(params, &call); err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "params: %v", err)
+	}
+	if c.options.Tools == nil {
+		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "this gateway has no tools")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer c.enroll(callKey{call.Run, call.N}, cancel)()
+	return c.options.Tools(ctx, call)
+}
+
+// enroll makes a call known to tools/cancel until the returned function is called.
+func (c *Client) enroll(k callKey, cancel context.CancelFunc) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[k] = cancel
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, k)
+	}
+}
+
+// notified takes the daemon's notifications. One that can't be read is none of ours.
+func (c *Client) notified(method string, params json.RawMessage) {
+	switch method {
+	case "run/progress":
+		notice(params, c.options.Progress)
+	case "run/console":
+		notice(params, c.options.Console)
+	case "tools/cancel":
+		notice(params, func(t ToolCancel) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if cancel, ok := c.calls[callKey{t.Run, t.N}]; ok {
+				cancel()
+			}
+		})
+	}
+}
+
+func notice[T any](params json.RawMessage, take func(T)) {
+	var t T
+	if take != nil && json.Unmarshal(params, &t) == nil {
+		take(t)
+	}
+}

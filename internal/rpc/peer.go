@@ -1,0 +1,313 @@
+// Package rpc is JSON-RPC 2.0 with one object a line, on a connection whose two ends may both call.
+//
+// It exists because of size and trust. Lines are capped while they are read, a reader of one connection
+// can't take the memory of others, and a result of megabytes is found in its line without being decoded
+// (docs/dependencies.md has the comparison with a JSON-RPC library).
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Peer is one end of a connection. Its methods may be called from several goroutines.
+type Peer struct {
+	conn    net.Conn
+	options Options
+	lines   *lineReader
+	writing chan struct{} // holds one token; whoever has it writes
+	serving sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields below
+	next    int64
+	pending map[int64]chan Response
+	served  int
+	closed  error  // why no more calls can be answered; nil while they can
+	refusal *Error // what the other end said of the connection, not of a request
+}
+
+// Options are what a peer does with the other end's calls, and its bounds. Handle must be set.
+type Options struct {
+	// Handle answers a request; a result is marshalled, an error that is an *Error goes out as it is,
+	// any other as an internal one. It runs on a goroutine of its own; ctx ends with the connection.
+	Handle func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	// Notified takes a notification. It runs on the reader's goroutine, in order, and must not block.
+	Notified func(method string, params json.RawMessage)
+
+	MaxLine     int                 // bytes of a line, its end not counted
+	MaxRequests int                 // unanswered requests of the other end
+	Memory      *semaphore.Weighted // bytes of long lines, shared between peers; nil: no common bound
+	WriteWait   time.Duration       // the longest that the other end may stop reading
+}
+
+// smallLine is the length up to which a line costs nothing of the common memory.
+const smallLine = 64 << 10
+
+// New makes a peer of conn. Nothing is read before Run.
+func New(conn net.Conn, o Options) *Peer {
+	p := &Peer{
+		conn:    conn,
+		options: o,
+		lines:   newLineReader(conn, o.MaxLine, o.Memory),
+		writing: make(chan struct{}, 1),
+		pending: make(map[int64]chan Response),
+	}
+	p.writing <- struct{}{}
+	return p
+}
+
+// ErrClosed is the cause of a call that the connection's end left without an answer.
+var ErrClosed = errors.New("the connection is closed")
+
+// Run reads until the connection or ctx ends, and returns when every handler has. It returns nil
+// when the other end hung up between two lines.
+func (p *Peer) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { p.conn.Close() })
+	err := p.read(ctx)
+	p.fail(ErrClosed)
+	cancel()
+	stop()
+	p.conn.Close()
+	p.serving.Wait()
+	if errors.Is(err, io.EOF) || (ctx.Err() != nil && errors.Is(err, net.ErrClosed)) {
+		return nil
+	}
+	return err
+}
+
+func (p *Peer) read(ctx context.Context) error {
+	for {
+		line, err := p.lines.read(ctx)
+		var long *longLineError
+		switch {
+		case errors.As(err, &long):
+			p.refuseLong(ctx, long)
+			continue
+		case err != nil:
+			return err
+		}
+		if !p.take(ctx, line) {
+			line.release()
+		}
+	}
+}
+
+// take handles one line; it reports whether somebody else will release it.
+func (p *Peer) take(ctx context.Context, line *line) bool {
+	m, err := parse(line.text)
+	switch {
+	case err != nil:
+		p.answer(ctx, m.id, nil, &Error{Code: CodeParse, Message: "not a JSON-RPC 2.0 message: " + err.Error()})
+	case m.method == "":
+		return p.deliver(m, line)
+	case m.id == nil:
+		if p.options.Notified != nil {
+			p.options.Notified(m.method, m.params)
+		}
+	case !p.begin():
+		p.answer(ctx, m.id, nil, &Error{Code: CodeBusy, Message: fmt.Sprintf(
+			"more than %d unanswered requests on one connection: wait for answers, or open another", p.options.MaxRequests)})
+	default:
+		go p.serve(ctx, m, line)
+		return true
+	}
+	return false
+}
+
+// begin counts a request in, if there is room.
+func (p *Peer) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.served >= p.options.MaxRequests {
+		return false
+	}
+	p.served++
+	p.serving.Add(1)
+	return true
+}
+
+func (p *Peer) serve(ctx context.Context, m message, line *line) {
+	defer p.serving.Done()
+	result, err := p.options.Handle(ctx, m.method, m.params)
+	p.mu.Lock()
+	p.served--
+	p.mu.Unlock()
+	p.answer(ctx, m.id, result, err)
+	line.release()
+}
+
+// answer writes a response; id nil stands for a request whose id could not be read.
+func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err error) {
+	out := response{Version: version, ID: id}
+	if id == nil {
+		out.ID = json.RawMessage("null")
+	}
+	if err != nil {
+		out.Error = asError(err)
+	} else if out.Result, err = json.Marshal(result); err != nil {
+		out.Error = &Error{Code: CodeInternal, Message: "marshal result: " + err.Error()}
+	}
+	// An error of write means a dead connection, and the reader tells that.
+	_ = p.write(ctx, out)
+}
+
+// deliver hands a response to the call that waits for it.
+func (p *Peer) deliver(m message, line *line) bool {
+	var id int64
+	if m.id == nil && m.err != nil {
+		p.refused(parseError(m.err))
+		return false
+	}
+	if json.Unmarshal(m.id, &id) != nil {
+		return false // not an id of ours
+	}
+	r := Response{Result: m.result, line: line}
+	if m.err != nil {
+		r.Err = parseError(m.err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting, ok := p.pending[id]
+	if !ok {
+		return false // answered twice, late, or never asked
+	}
+	delete(p.pending, id)
+	waiting <- r // has room: see Call
+	return true
+}
+
+// refuseLong answers for a line that was too long to be kept, if its beginning tells what it was.
+func (p *Peer) refuseLong(ctx context.Context, long *longLineError) {
+	m := parsePrefix(long.prefix)
+	if m.method == "" && m.id != nil {
+		p.deliver(message{id: m.id, err: json.RawMessage(asError(long).json())}, nil)
+		return
+	}
+	p.answer(ctx, m.id, nil, asError(long))
+}
+
+func (p *Peer) refused(e *Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refusal = e
+}
+
+// Refusal is the last error that the other end sent without naming a request, such as why it hung up.
+func (p *Peer) Refusal() *Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refusal
+}
+
+// Close hangs up; Run returns then.
+func (p *Peer) Close() { p.conn.Close() }
+
+// Refuse tells the other end why it is not served, and hangs up. It is called instead of Run.
+func (p *Peer) Refuse(e *Error) {
+	p.answer(context.Background(), nil, nil, e)
+	p.conn.Close()
+}
+
+// Response is the answer to a call.
+type Response struct {
+	Result json.RawMessage // lies in memory that Release gives back
+	Err    *Error          // what the other end refused with
+	line   *line
+}
+
+// Release gives the memory of Result back; the caller must not touch Result afterwards.
+func (r Response) Release() { r.line.release() }
+
+// Call asks the other end and waits for its answer. The error is about the connection or ctx;
+// a refusal by the other end is in the response.
+func (p *Peer) Call(ctx context.Context, method string, params any) (Response, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return Response{}, fmt.Errorf("marshal params of %s: %w", method, err)
+	}
+	answer := make(chan Response, 1) // deliver never waits for us
+	p.mu.Lock()
+	if p.closed != nil {
+		p.mu.Unlock()
+		return Response{}, p.closed
+	}
+	p.next++
+	id := p.next
+	p.pending[id] = answer
+	p.mu.Unlock()
+	defer p.forget(id, answer)
+
+	if err := p.write(ctx, request{Version: version, ID: id, Method: method, Params: raw}); err != nil {
+		return Response{}, err
+	}
+	select {
+	case r, ok := <-answer:
+		if !ok {
+			return Response{}, ErrClosed
+		}
+		return r, nil
+	case <-ctx.Done():
+		return Response{}, context.Cause(ctx)
+	}
+}
+
+// forget ends a call's wait. An answer that came too late gives its memory back.
+func (p *Peer) forget(id int64, answer chan Response) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.pending, id)
+	select {
+	case late := <-answer:
+		late.Release()
+	default: // taken by Call, or closed by fail
+	}
+}
+
+// fail ends every call that waits, and those to come.
+func (p *Peer) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = err
+	for id, waiting := range p.pending {
+		close(waiting)
+		delete(p.pending, id)
+	}
+}
+
+// Notify tells the other end something that needs no answer.
+func (p *Peer) Notify(ctx context.Context, method string, params any) error {
+	return p.write(ctx, notification{Version: version, Method: method, Params: params})
+}
+
+// write sends one message as one line. Who waits for its turn obeys ctx; a write that has begun is
+// bounded by WriteWait, after which the connection is closed, as half a line can't be taken back.
+func (p *Peer) write(ctx context.Context, message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("marshal message: %w", err)
+	}
+	text = append(text, '\n')
+	select {
+	case <-p.writing:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { p.writing <- struct{}{} }()
+	if err := p.conn.SetWriteDeadline(time.Now().Add(p.options.WriteWait)); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	if _, err := p.conn.Write(text); err != nil {
+		p.conn.Close()
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package sandboxd
+
+// InitializeParams open a connection: the first request of a gateway.
+type InitializeParams struct {
+	ProtocolVersion string   `json:"protocol_version"`
+	Client          Peer     `json:"client"`
+	Servers         []string `json:"servers,omitempty"` // whose tools the gateway can call
+}
+
+// Peer names a program and its version.
+type Peer struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+// InitializeResult says what the daemon offers.
+type InitializeResult struct {
+	ProtocolVersion string        `json:"protocol_version"`
+	Server          Peer          `json:"server"`
+	Profiles        []ProfileInfo `json:"profiles"`
+}
+
+// ProfileInfo is one profile of the daemon.
+type ProfileInfo struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Limits      Limits `json:"limits"`
+
+	// Isolation is what a worker of the profile was proved to have when the daemon started;
+	// nil for a profile of which no worker is kept ready.
+	Isolation *Isolation `json:"isolation,omitempty"`
+}
+
+// CancelParams name the runs to end: one by its ULID, or those of a token.
+type CancelParams struct {
+	Run   string `json:"run,omitempty"`
+	Token string `json:"token,omitempty"`
+}
+
+// CancelResult says how many runs were ended.
+type CancelResult struct {
+	Cancelled int `json:"cancelled"`
+}
+
+// ToolCancel is the tools/cancel notification: the run of a call has ended, and nobody waits for its answer.
+type ToolCancel struct {
+	Run string `json:"run"`
+	N   int    `json:"n"`
+}
+
+// StatusResult is the daemon's state.
+type StatusResult struct {
+	Version string       `json:"version"`
+	Running int          `json:"running"`
+	Waiting int          `json:"waiting"`
+	Pool    []PoolStatus `json:"pool"`
+}
+
+// PoolStatus is the state of one profile's workers.
+type PoolStatus struct {
+	Profile string `json:"profile"`
+	Size    int    `json:"size"`              // to be ready
+	Ready   int    `json:"ready"`             // that are
+	Failing string `json:"failing,omitempty"` // why the last birth failed
+}
