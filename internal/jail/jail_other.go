@@ -1,0 +1,16 @@
+//go:build !linux
+
+package jail
+
+import "errors"
+
+var errNotLinux = errors.New("jail: only Linux can confine a worker")
+
+// CloseOthers fails: there is no jail on this system.
+func CloseOthers() error { return errNotLinux }
+
+// Enter fails: there is no jail on this system. The process must exit.
+func Enter(Spec) (Report, error) { return Report{}, errNotLinux }
+
+// Check fails: there is no jail on this system.
+func Check(int, Report) error { return errNotLinux }

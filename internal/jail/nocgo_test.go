@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package jail_test
+
+const usesCgo = false

@@ -1,0 +1,5 @@
+package jail_test
+
+var nativeProbes []probe
+
+func prepareNative(string) {}
