@@ -1,0 +1,366 @@
+package js
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+)
+
+var errNotAwaited = errors.New("await is missing")
+
+// maxDepth bounds nesting in JSON, both ways. Go's stack would hold more, but nobody means more.
+const maxDepth = 1000
+
+// encoder writes a value as JSON text, as JSON.stringify does, and beyond it, at any depth: a Map with string keys
+// becomes an object, another Map an array of pairs, a Set or typed array an array, an Error an object with name and
+// message. What JSON.stringify drops or loses without a word is an error with its path: a Promise, a BigInt.
+//
+// Reading properties may run code of the program and panic with its exception: call it within Try.
+type encoder struct {
+	e     *Engine
+	root  string // what paths begin with
+	limit int64  // over it, text is counted and thrown away
+
+	buf     []byte
+	dropped int64
+	path    []step
+	above   []*goja.Object // the objects being written
+}
+
+// step is one property on the way from the root: a name, or an index if name is nil.
+type step struct {
+	name  *string
+	index int64
+}
+
+// size is the length of the whole text.
+func (n *encoder) size() int64 { return n.dropped + int64(len(n.buf)) }
+
+func (n *encoder) encode(v goja.Value) error {
+	v, err := n.prepare(v, "")
+	if err != nil {
+		return err
+	}
+	return n.value(v)
+}
+
+// prepare applies toJSON, so that what it returns can be left out.
+func (n *encoder) prepare(v goja.Value, key string) (goja.Value, error) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		if v != nil && goja.IsBigInt(v) {
+			return n.bigInt(v, key)
+		}
+		return v, nil
+	}
+	if toJSON, ok := goja.AssertFunction(o.Get("toJSON")); ok {
+		return toJSON(o, n.e.vm.ToValue(key))
+	}
+	return v, nil
+}
+
+// bigInt allows for programs that set BigInt.prototype.toJSON, which is the usual way around JSON.stringify's error.
+func (n *encoder) bigInt(v goja.Value, key string) (goja.Value, error) {
+	toJSON, ok := goja.AssertFunction(v.ToObject(n.e.vm).Get("toJSON"))
+	if !ok {
+		return nil, n.fail("%s is a BigInt, which JSON can't hold: use String(x) or Number(x)")
+	}
+	return toJSON(v, n.e.vm.ToValue(key))
+}
+
+// omitted values are left out of objects, and null in arrays.
+func omitted(v goja.Value) bool {
+	if v == nil || goja.IsUndefined(v) {
+		return true
+	}
+	if _, ok := v.(*goja.Symbol); ok {
+		return true
+	}
+	o, ok := v.(*goja.Object)
+	return ok && kindOf(o) == kindFunction
+}
+
+func (n *encoder) value(v goja.Value) error {
+	n.spill()
+	if omitted(v) {
+		n.buf = append(n.buf, "null"...)
+		return nil
+	}
+	switch v := v.(type) {
+	case *goja.Object:
+		return n.object(v)
+	case goja.String:
+		n.string(v)
+	default:
+		n.primitive(v)
+	}
+	return nil
+}
+
+func (n *encoder) primitive(v goja.Value) {
+	if goja.IsNaN(v) || goja.IsInfinity(v) {
+		n.buf = append(n.buf, "null"...)
+		return
+	}
+	n.buf = append(n.buf, v.String()...)
+}
+
+func (n *encoder) object(o *goja.Object) error {
+	for _, p := range n.above {
+		if p == o {
+			return n.fail("%s is circular: it contains itself")
+		}
+	}
+	if len(n.above) == maxDepth {
+		return fmt.Errorf("too deeply nested: more than %d levels", maxDepth)
+	}
+	n.above = append(n.above, o)
+	err := n.container(o)
+	n.above = n.above[:len(n.above)-1]
+	return err
+}
+
+func (n *encoder) container(o *goja.Object) error {
+	switch kindOf(o) {
+	case kindArray, kindTypedArray:
+		return n.array(o)
+	case kindPromise:
+		return fmt.Errorf("%w at %s: it is a Promise", errNotAwaited, n.where())
+	case kindMap:
+		return n.mapObject(o)
+	case kindSet:
+		return n.set(o)
+	case kindError:
+		return n.errorObject(o)
+	case kindWrapper:
+		return n.wrapper(o)
+	case kindTools:
+		return n.fail("%s is a part of `tools`, which is not data: call a tool and use its result")
+	case kindProxy:
+		if isArray(o) {
+			return n.array(o)
+		}
+	}
+	return n.fields(o, true)
+}
+
+func (n *encoder) wrapper(o *goja.Object) error {
+	switch o.ClassName() {
+	case "Number":
+		return n.value(o.ToNumber())
+	case "Boolean":
+		return n.value(n.e.vm.ToValue(o.Export()))
+	}
+	return n.value(o.ToString())
+}
+
+func (n *encoder) array(o *goja.Object) error {
+	n.buf = append(n.buf, '[')
+	for i := range length(o) {
+		if err := n.element(i, item(o, i)); err != nil {
+			return err
+		}
+	}
+	n.buf = append(n.buf, ']')
+	return nil
+}
+
+func (n *encoder) element(i int64, v goja.Value) error {
+	if i > 0 {
+		n.buf = append(n.buf, ',')
+	}
+	n.path = append(n.path, step{index: i})
+	v, err := n.prepare(v, strconv.FormatInt(i, 10))
+	if err == nil {
+		err = n.value(v)
+	}
+	n.path = n.path[:len(n.path)-1]
+	return err
+}
+
+// fields writes the enumerable own properties; first tells that no field was written before them.
+func (n *encoder) fields(o *goja.Object, first bool) error {
+	if first {
+		n.buf = append(n.buf, '{')
+	}
+	for _, name := range o.Keys() {
+		wrote, err := n.field(name, o.Get(name), first)
+		if err != nil {
+			return err
+		}
+		first = first && !wrote
+	}
+	n.buf = append(n.buf, '}')
+	return nil
+}
+
+func (n *encoder) field(name string, v goja.Value, first bool) (wrote bool, err error) {
+	n.path = append(n.path, step{name: &name})
+	defer func() { n.path = n.path[:len(n.path)-1] }()
+	v, err = n.prepare(v, name)
+	if err != nil || omitted(v) {
+		return false, err
+	}
+	if !first {
+		n.buf = append(n.buf, ',')
+	}
+	n.buf = appendString(n.buf, name)
+	n.buf = append(n.buf, ':')
+	return true, n.value(v)
+}
+
+func (n *encoder) errorObject(o *goja.Object) error {
+	n.buf = append(n.buf, '{')
+	first := true
+	for _, name := range []string{"name", "message"} {
+		wrote, err := n.field(name, o.Get(name), first)
+		if err != nil {
+			return err
+		}
+		first = first && !wrote
+	}
+	return n.fields(o, first)
+}
+
+func (n *encoder) set(o *goja.Object) (err error) {
+	n.buf = append(n.buf, '[')
+	i := int64(0)
+	n.e.each(n.e.real.setForEach, o, func(v, _ goja.Value) {
+		if err == nil {
+			err = n.element(i, v)
+			i++
+		}
+	})
+	n.buf = append(n.buf, ']')
+	return err
+}
+
+func (n *encoder) mapObject(o *goja.Object) (err error) {
+	var keys, values []goja.Value
+	named := true
+	n.e.each(n.e.real.mapForEach, o, func(v, k goja.Value) {
+		keys, values = append(keys, k), append(values, v)
+		named = named && goja.IsString(k)
+	})
+	if !named {
+		return n.pairs(keys, values)
+	}
+	n.buf = append(n.buf, '{')
+	first := true
+	for i, k := range keys {
+		wrote, err := n.field(k.String(), values[i], first)
+		if err != nil {
+			return err
+		}
+		first = first && !wrote
+	}
+	n.buf = append(n.buf, '}')
+	return nil
+}
+
+func (n *encoder) pairs(keys, values []goja.Value) error {
+	n.buf = append(n.buf, '[')
+	for i := range keys {
+		pair := n.e.vm.NewArray(keys[i], values[i])
+		if err := n.element(int64(i), pair); err != nil {
+			return err
+		}
+	}
+	n.buf = append(n.buf, ']')
+	return nil
+}
+
+// string writes well-formed JSON: a lone surrogate, which UTF-8 can't hold, as an escape.
+func (n *encoder) string(s goja.String) {
+	text := s.String()
+	if !strings.ContainsRune(text, utf8.RuneError) {
+		n.buf = appendString(n.buf, text)
+		return
+	}
+	n.buf = append(n.buf, '"')
+	for i := 0; i < s.Length(); i++ {
+		c := rune(s.CharAt(i))
+		if c >= 0xD800 && c < 0xDC00 && i+1 < s.Length() {
+			if low := rune(s.CharAt(i + 1)); low >= 0xDC00 && low < 0xE000 {
+				n.buf = utf8.AppendRune(n.buf, (c-0xD800)<<10|(low-0xDC00)+0x10000)
+				i++
+				continue
+			}
+		}
+		n.buf = appendUnit(n.buf, c)
+	}
+	n.buf = append(n.buf, '"')
+}
+
+// spill keeps a value that is far too large from filling memory twice. Its size is still told.
+func (n *encoder) spill() {
+	if int64(len(n.buf)) > n.limit {
+		n.dropped += int64(len(n.buf))
+		n.buf = n.buf[:0]
+	}
+}
+
+func (n *encoder) fail(format string) error {
+	return errors.New(fmt.Sprintf(format, n.where()))
+}
+
+func (n *encoder) where() string {
+	var b strings.Builder
+	b.WriteString(n.root)
+	for _, s := range n.path {
+		if s.name != nil {
+			b.WriteString(property(*s.name))
+		} else {
+			fmt.Fprintf(&b, "[%d]", s.index)
+		}
+	}
+	return clipText(b.String(), 256)
+}
+
+// appendString quotes text. U+2028 and U+2029 are escaped, as some readers of lines take them for line ends.
+func appendString(buf []byte, text string) []byte {
+	buf = append(buf, '"')
+	start := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c != 0xE2 {
+			continue
+		}
+		if c == 0xE2 && !strings.HasPrefix(text[i:], "\u2028") && !strings.HasPrefix(text[i:], "\u2029") {
+			continue
+		}
+		buf = append(buf, text[start:i]...)
+		r, size := utf8.DecodeRuneInString(text[i:])
+		buf = appendUnit(buf, r)
+		i += size - 1
+		start = i + 1
+	}
+	buf = append(buf, text[start:]...)
+	return append(buf, '"')
+}
+
+// appendUnit writes one UTF-16 unit, escaped where it has to be.
+func appendUnit(buf []byte, c rune) []byte {
+	switch c {
+	case '"', '\\':
+		return append(buf, '\\', byte(c))
+	case '\b':
+		return append(buf, '\\', 'b')
+	case '\f':
+		return append(buf, '\\', 'f')
+	case '\n':
+		return append(buf, '\\', 'n')
+	case '\r':
+		return append(buf, '\\', 'r')
+	case '\t':
+		return append(buf, '\\', 't')
+	}
+	if c < 0x20 || c >= 0xD800 && c < 0xE000 || c == 0x2028 || c == 0x2029 {
+		return fmt.Appendf(buf, `\u%04x`, c)
+	}
+	return utf8.AppendRune(buf, c)
+}

@@ -1,0 +1,178 @@
+package js
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dop251/goja"
+)
+
+// intrinsics are built-ins as they were before the program could replace them.
+type intrinsics struct {
+	typeError, rangeError, syntaxError, plainError, toolError, toolBlocked *goja.Object
+
+	getOwnPropertyDescriptor, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
+
+	constructors map[string]*goja.Object // that structuredClone rebuilds objects with
+}
+
+// setGlobals makes what every program sees; setRunGlobals what is particular to a run.
+func (e *Engine) setGlobals() {
+	r := &e.real
+	r.plainError, r.typeError = e.global("Error"), e.global("TypeError")
+	r.rangeError, r.syntaxError = e.global("RangeError"), e.global("SyntaxError")
+	r.getOwnPropertyDescriptor = method(e.global("Reflect"), "getOwnPropertyDescriptor")
+	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
+	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
+	r.regexpToString = e.protoMethod("RegExp", "toString")
+	r.constructors = map[string]*goja.Object{}
+	for _, name := range clonable {
+		r.constructors[name] = e.global(name)
+	}
+	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
+	e.define("ToolError", r.toolError)
+	e.define("ToolBlocked", r.toolBlocked)
+	e.define("console", e.consoleObject())
+	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
+		"setTimeout":      e.setTimeout,
+		"setInterval":     e.setInterval,
+		"clearTimeout":    e.clearTimer,
+		"clearInterval":   e.clearTimer,
+		"queueMicrotask":  e.queueMicrotask,
+		"structuredClone": e.structuredClone,
+	} {
+		e.define(name, e.native(name, 1, f))
+	}
+	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
+	e.boundStrings()
+}
+
+func (e *Engine) setRunGlobals(input []byte) error {
+	e.define("tools", e.vm.NewDynamicObject(e.tools))
+	v := goja.Undefined()
+	if len(input) > 0 {
+		var err error
+		if v, err = e.parseJSON(text(input)); err != nil {
+			return fmt.Errorf("the run's input is not JSON: %w", err)
+		}
+	}
+	e.define("input", v)
+	return nil
+}
+
+func (e *Engine) global(name string) *goja.Object { return e.vm.Get(name).ToObject(e.vm) }
+
+func (e *Engine) protoMethod(class, name string) goja.Callable {
+	return method(e.global(class).Get("prototype").ToObject(e.vm), name)
+}
+
+func method(o *goja.Object, name string) goja.Callable {
+	f, ok := goja.AssertFunction(o.Get(name))
+	if !ok {
+		panic("js: this goja has no " + name) // at New, on every run: a wrong goja
+	}
+	return f
+}
+
+// define makes a global as built-ins are: writable, not enumerable.
+func (e *Engine) define(name string, v goja.Value) { hide(e.vm.GlobalObject(), name, v) }
+
+func hide(o *goja.Object, name string, v goja.Value) {
+	o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// native is a function with a name of its own: goja would show the Go symbol's.
+func (e *Engine) native(name string, length int, f func(goja.FunctionCall) goja.Value) *goja.Object {
+	fn := e.vm.ToValue(f).(*goja.Object)
+	fn.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	if length > 0 {
+		fn.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return fn
+}
+
+// errorClass is a constructor that extends Error, so that programs can test with instanceof and extend it.
+func (e *Engine) errorClass(name string) *goja.Object {
+	construct, _ := goja.AssertConstructor(e.real.plainError)
+	var class *goja.Object
+	class = e.vm.ToValue(func(cc goja.ConstructorCall) *goja.Object {
+		target := cc.NewTarget
+		if target == nil {
+			target = class
+		}
+		o, err := construct(target, cc.Arguments...)
+		if err != nil {
+			panic(err)
+		}
+		return o
+	}).(*goja.Object)
+	class.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.DefineDataProperty("length", e.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.SetPrototype(e.real.plainError)
+	proto := class.Get("prototype").(*goja.Object)
+	proto.SetPrototype(e.real.plainError.Get("prototype").(*goja.Object))
+	hide(proto, "name", e.vm.ToValue(name))
+	hide(proto, "message", e.vm.ToValue(""))
+	return class
+}
+
+func (e *Engine) newError(class *goja.Object, message string) *goja.Object {
+	o, err := e.vm.New(class, e.vm.ToValue(message))
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// each calls f with value and key of every entry, through forEach as it was before the program ran.
+func (e *Engine) each(forEach goja.Callable, o *goja.Object, f func(v, k goja.Value)) {
+	callback := e.vm.ToValue(func(fc goja.FunctionCall) goja.Value {
+		f(fc.Argument(0), fc.Argument(1))
+		return goja.Undefined()
+	})
+	if _, err := forEach(o, callback); err != nil {
+		panic(err)
+	}
+}
+
+func isThrown(err error) bool {
+	var ex *goja.Exception
+	return errors.As(err, &ex)
+}
+
+// jsonParse is JSON.parse over our own parser.
+func (e *Engine) jsonParse(fc goja.FunctionCall) goja.Value {
+	v, err := e.parseJSON(fc.Argument(0).String())
+	if err != nil {
+		panic(e.newError(e.real.syntaxError, err.Error()))
+	}
+	reviver, ok := goja.AssertFunction(fc.Argument(1))
+	if !ok {
+		return v
+	}
+	root := e.vm.NewObject()
+	root.Set("", v)
+	return e.revive(reviver, root, "")
+}
+
+func (e *Engine) revive(reviver goja.Callable, holder *goja.Object, name string) goja.Value {
+	v := holder.Get(name)
+	if v == nil {
+		v = goja.Undefined()
+	}
+	if o, ok := v.(*goja.Object); ok {
+		names := o.Keys()
+		for _, key := range names {
+			if value := e.revive(reviver, o, key); goja.IsUndefined(value) {
+				o.Delete(key)
+			} else {
+				setOwn(o, key, value)
+			}
+		}
+	}
+	result, err := reviver(holder, e.vm.ToValue(name), v)
+	if err != nil {
+		panic(err)
+	}
+	return result
+}

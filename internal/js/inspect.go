@@ -1,0 +1,271 @@
+package js
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// Bounds of the text of one value. What is left out is marked; the console's own limit comes after these.
+const (
+	inspectDepth  = 4
+	inspectItems  = 100
+	inspectString = 2000     // characters of a string inside a value
+	inspectText   = 16 << 10 // bytes of one value
+)
+
+// inspect is the text of a value as node's util.inspect would write it on one line. It reads no getter, calls no
+// toString and asks no Proxy, so that logging can't run the program.
+func (e *Engine) inspect(v goja.Value) string {
+	in := inspector{e: e}
+	in.value(v)
+	return clipText(in.String(), inspectText)
+}
+
+type inspector struct {
+	strings.Builder
+	e     *Engine
+	above []*goja.Object
+}
+
+func (in *inspector) value(v goja.Value) {
+	switch v := v.(type) {
+	case nil:
+		in.WriteString("undefined")
+	case *goja.Object:
+		in.object(v)
+	case *goja.Symbol:
+		in.WriteString("Symbol(" + v.String() + ")")
+	case goja.String:
+		in.WriteString(quote(v.String()))
+	default:
+		in.WriteString(v.String())
+		if goja.IsBigInt(v) {
+			in.WriteByte('n')
+		}
+	}
+}
+
+// quote prefers single quotes, as node does.
+func quote(s string) string {
+	if r := []rune(s); len(r) > inspectString {
+		return quote(string(r[:inspectString])) + "… " + strconv.Itoa(len(r)-inspectString) + " more characters"
+	}
+	q := strconv.Quote(s)
+	if strings.Contains(s, "'") {
+		return q
+	}
+	return "'" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + "'"
+}
+
+func (in *inspector) object(o *goja.Object) {
+	for _, p := range in.above {
+		if p == o {
+			in.WriteString("[Circular]")
+			return
+		}
+	}
+	k := kindOf(o)
+	if in.short(o, k) {
+		return
+	}
+	if len(in.above) > inspectDepth {
+		in.WriteString(map[bool]string{true: "[Array]", false: "[Object]"}[k == kindArray])
+		return
+	}
+	in.above = append(in.above, o)
+	switch k {
+	case kindArray, kindTypedArray:
+		in.items(o, k)
+	case kindMap:
+		in.entries(o, "Map", in.e.real.mapForEach, true)
+	case kindSet:
+		in.entries(o, "Set", in.e.real.setForEach, false)
+	default:
+		in.fields(o)
+	}
+	in.above = in.above[:len(in.above)-1]
+}
+
+// short writes the kinds that have no insides to show.
+func (in *inspector) short(o *goja.Object, k kind) bool {
+	switch k {
+	case kindFunction:
+		in.WriteString("[Function" + suffixed(": ", in.text(o, "name")) + "]")
+	case kindError:
+		in.error(o)
+	case kindDate:
+		in.WriteString(in.native(in.e.real.dateToISO, o, "Invalid Date"))
+	case kindRegExp:
+		in.WriteString(in.native(in.e.real.regexpToString, o, "[RegExp]"))
+	case kindPromise:
+		states := map[goja.PromiseState]string{
+			goja.PromiseStatePending: "<pending>", goja.PromiseStateFulfilled: "<fulfilled>", goja.PromiseStateRejected: "<rejected>",
+		}
+		in.WriteString("Promise { " + states[o.Export().(*goja.Promise).State()] + " }")
+	case kindProxy:
+		in.WriteString("[Proxy]")
+	case kindArrayBuffer:
+		in.WriteString("ArrayBuffer { " + strconv.Itoa(len(o.Export().(goja.ArrayBuffer).Bytes())) + " bytes }")
+	case kindWrapper:
+		in.WriteString("[" + o.ClassName() + "]")
+	case kindTools:
+		in.WriteString("[tools: " + strings.Join(o.Keys(), ", ") + "]")
+	default:
+		return false
+	}
+	return true
+}
+
+// native calls a method of the engine's own, whatever the program put in its place.
+func (in *inspector) native(f goja.Callable, o *goja.Object, otherwise string) string {
+	v, err := f(o)
+	if err != nil {
+		return otherwise
+	}
+	return v.String()
+}
+
+func (in *inspector) error(o *goja.Object) {
+	title := in.text(o, "name")
+	if title == "" {
+		title = "Error"
+	}
+	in.WriteString(title + suffixed(": ", in.text(o, "message")))
+}
+
+// text is a string property of the object or its prototypes, if it is plain data.
+func (in *inspector) text(o *goja.Object, name string) string {
+	for depth := 0; o != nil && depth < 10; depth++ {
+		if kindOf(o) == kindProxy {
+			return ""
+		}
+		if v, ok := in.own(o, name); ok {
+			if s, ok := v.(goja.String); ok {
+				return s.String()
+			}
+			return ""
+		}
+		o = o.Prototype()
+	}
+	return ""
+}
+
+// own is the value of an own data property; for an accessor the value is nil.
+func (in *inspector) own(o *goja.Object, name string) (v goja.Value, ok bool) {
+	descriptor, err := in.e.real.getOwnPropertyDescriptor(goja.Undefined(), o, in.e.vm.ToValue(name))
+	if err != nil {
+		return nil, false
+	}
+	d, ok := descriptor.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	return d.Get("value"), true
+}
+
+func (in *inspector) items(o *goja.Object, k kind) {
+	if k == kindTypedArray {
+		in.WriteString(in.constructorName(o) + " ")
+	}
+	size, _ := in.own(o, "length")
+	n := int64(0)
+	if k == kindTypedArray {
+		n = length(o)
+	} else if size != nil {
+		n = size.ToInteger()
+	}
+	in.list("[", "]", n, func(i int64) {
+		v, ok := in.own(o, strconv.FormatInt(i, 10))
+		in.slot(v, ok)
+	})
+}
+
+func (in *inspector) slot(v goja.Value, ok bool) {
+	switch {
+	case !ok:
+		in.WriteString("<empty>")
+	case v == nil:
+		in.WriteString("[Getter]")
+	default:
+		in.value(v)
+	}
+}
+
+func (in *inspector) entries(o *goja.Object, name string, forEach goja.Callable, pairs bool) {
+	var keys, values []goja.Value
+	n := int64(0)
+	in.e.each(forEach, o, func(v, k goja.Value) {
+		if n++; n <= inspectItems {
+			keys, values = append(keys, k), append(values, v)
+		}
+	})
+	in.WriteString(name + "(" + strconv.FormatInt(n, 10) + ") ")
+	in.list("{", "}", n, func(i int64) {
+		if pairs {
+			in.value(keys[i])
+			in.WriteString(" => ")
+		}
+		in.value(values[i])
+	})
+}
+
+func (in *inspector) fields(o *goja.Object) {
+	if name := in.constructorName(o); name != "" && name != "Object" {
+		in.WriteString(name + " ")
+	}
+	keys := o.Keys()
+	in.list("{", "}", int64(len(keys)), func(i int64) {
+		if identifier.MatchString(keys[i]) {
+			in.WriteString(keys[i])
+		} else {
+			in.WriteString(quote(keys[i]))
+		}
+		in.WriteString(": ")
+		v, ok := in.own(o, keys[i])
+		in.slot(v, ok)
+	})
+}
+
+func (in *inspector) constructorName(o *goja.Object) string {
+	proto := o.Prototype()
+	if proto == nil {
+		return "[Object: null prototype]"
+	}
+	if kindOf(proto) == kindProxy {
+		return ""
+	}
+	ctor, _ := in.own(proto, "constructor")
+	if fn, ok := ctor.(*goja.Object); ok && kindOf(fn) == kindFunction {
+		return in.text(fn, "name")
+	}
+	return ""
+}
+
+// list writes up to inspectItems of n items, and stops early when the text is long enough.
+func (in *inspector) list(open, end string, n int64, one func(i int64)) {
+	if n == 0 {
+		in.WriteString(open + end)
+		return
+	}
+	in.WriteString(open + " ")
+	for i := range n {
+		if i > 0 {
+			in.WriteString(", ")
+		}
+		if i == inspectItems || in.Len() > inspectText {
+			in.WriteString("… " + strconv.FormatInt(n-i, 10) + " more")
+			break
+		}
+		one(i)
+	}
+	in.WriteString(" " + end)
+}
+
+func suffixed(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}

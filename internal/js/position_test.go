@@ -1,0 +1,133 @@
+package js_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandboxd/sandboxd/internal/js"
+)
+
+// Positions are those of the text as it was sent: line and column, the column in UTF-16 code units.
+func TestPositions(t *testing.T) {
+	for _, c := range []struct{ name, text, want, frame string }{
+		{"throw on line 1", `throw new Error("x")`, "1:7", `throw new Error("x")`},
+		{"throw on line 3", "\n\n  throw new Error('x')\n", "3:9", "  throw new Error('x')"},
+		{"after text outside of the BMP", `const s = "😀é"; throw new Error(s)`, "1:24", `const s = "😀é"; throw new Error(s)`},
+		{"CRLF", "let a;\r\nlet b;\r\nthrow new Error('x');\r\n", "3:7", "throw new Error('x');"},
+		{"lone CR", "let a;\rthrow new Error('x')", "2:7", "throw new Error('x')"},
+		{"line separator", "let a;\u2028throw new Error('x')", "2:7", "throw new Error('x')"},
+		{"undefined name", "const a = 1;\nreturn nope + 1", "2:8", "return nope + 1"},
+		{"property of undefined", "const o = {};\nreturn o.a.b", "2:12", "return o.a.b"},
+		{"not a function", "const o = {};\no.f()", "2:4", "o.f()"},
+		{"in a nested function", "function f() {\n  null.x\n}\nf()", "2:8", "  null.x"},
+		{"in a callback of map", "return [1].map(x =>\n  x.y.z)", "2:7", "  x.y.z)"},
+		{"after an await", "await 1;\nthrow new Error('x')", "2:7", "throw new Error('x')"},
+		{"in an async helper", "async function f() {\n  await 1\n  throw new Error('x')\n}\nawait f()", "3:9", "  throw new Error('x')"},
+		{"rejected promise", "await Promise.reject(\n new Error('x'))", "2:2", " new Error('x'))"},
+		{"rethrown: where it was made", "try {\n  throw new Error('x')\n} catch (e) {\n  throw e\n}", "2:9", "  throw new Error('x')"},
+		{"thrown string", "\nthrow 'x'", "0:0", ""},
+		{"in eval: where eval is", "\neval('null.x')", "2:5", "eval('null.x')"},
+		{"const assignment", "const a = 1;\na = 2", "2:1", "a = 2"},
+		{"JSON.parse", "\nJSON.parse('{')", "2:11", "JSON.parse('{')"},
+		{"syntax: unexpected token", "const a = 1;\nconst b = ;\nreturn", "2:11", "const b = ;"},
+		{"syntax: first line", "return )", "1:8", "return )"},
+		{"syntax: end of input", "if (true) {", "1:12", "if (true) {"},
+		{"syntax: unclosed call", "\nfoo(1, 2", "2:9", "foo(1, 2"},
+		{"syntax: unterminated string", "let a = 1\nlet s = 'abc\nreturn s", "2:9", "let s = 'abc"},
+		{"syntax: after an emoji", `const s = "😀" 1`, "1:16", `const s = "😀" 1`},
+		{"syntax: redeclaration", "let a = 1;\nlet a = 2", "2:5", "let a = 2"},
+		{"syntax: bad regexp", "\nreturn /(/", "2:8", "return /(/"},
+		{"syntax: escape", "return 1\n}); (async function(){", "2:1", "}); (async function(){"},
+		{"syntax: illegal break", "\nbreak", "2:1", "break"},
+		{"a tool's call site", "const x = 1\nawait tools.a.fail({})", "2:19", "await tools.a.fail({})"},
+		{"a tool's call site, multi-line", "await Promise.all([\n  tools.a.ok({}),\n  tools.a.fail({}),\n])", "3:15", "  tools.a.fail({}),"},
+		{"forged stack", "const e = new Error('x')\ne.message = 'y\\n\\tat program.js:9:9(1)'\nthrow e", "1:11", "const e = new Error('x')"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, _ := run(t, js.Program{Source: c.text}, func(call js.Call) js.Answer {
+				if call.Tool == "fail" {
+					return js.Answer{Form: js.Failed, Body: []byte("no")}
+				}
+				return js.Answer{Form: js.JSON, Body: []byte("1")}
+			})
+			if out.Error == nil {
+				t.Fatalf("got %s", brief(out))
+			}
+			got := fmt.Sprintf("%d:%d", out.Error.Line, out.Error.Column)
+			if diff := cmp.Diff([]string{c.want, c.frame}, []string{got, out.Error.Frame}); diff != "" {
+				t.Errorf("%s\n%s", brief(out), diff)
+			}
+		})
+	}
+}
+
+func TestFrameIsClipped(t *testing.T) {
+	text := strings.Repeat("a;", 500) + "nope();" + strings.Repeat("b;", 500)
+	out, _ := source(t, "var a, b; "+text)
+	frame := out.Error.Frame
+	if n := len([]rune(frame)); n > 202 || !strings.Contains(frame, "nope()") || !strings.HasPrefix(frame, "…") || !strings.HasSuffix(frame, "…") {
+		t.Errorf("%d characters: %s", n, frame)
+	}
+}
+
+// What was thrown, in words.
+func TestThrown(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"error", "throw new TypeError('bad')", "TypeError: bad"},
+		{"own class", "class E extends Error { name = 'E' }; throw new E('bad')", "E: bad"},
+		{"no message", "throw new Error()", "Error"},
+		{"string", "throw 'bad'", "threw 'bad', a string and not an Error"},
+		{"number", "throw 7", "threw 7, a number and not an Error"},
+		{"undefined", "throw undefined", "threw undefined, undefined and not an Error"},
+		{"null", "throw null", "threw null, null and not an Error"},
+		{"object", "throw { code: 1 }", "threw { code: 1 }, an object and not an Error"},
+		{"symbol", "throw Symbol('s')", "threw Symbol(s), a symbol and not an Error"},
+		{"cause", "throw new Error('outer', { cause: new TypeError('inner') })", "Error: outer; cause: TypeError: inner"},
+		{"cause that is text", "throw new Error('outer', { cause: 'why' })", "Error: outer; cause: threw 'why', a string and not an Error"},
+		{"circular cause", "const e = new Error('x'); e.cause = e; throw e", "Error: x; cause: Error: x; cause: Error: x; cause: Error: x; cause: …"},
+		{"aggregate", "await Promise.any([Promise.reject(new Error('a')), Promise.reject(new Error('b'))])", "AggregateError; error 1: Error: a; error 2: Error: b"},
+		{"getter that throws", "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e", "threw a value that can't be described"},
+		{"proxy", "throw new Proxy({}, { get() { for (;;); } })", "threw [Proxy], a Proxy and not an Error"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, _ := source(t, c.text)
+			if diff := cmp.Diff("error", out.Kind); diff != "" {
+				t.Fatal(diff)
+			}
+			if diff := cmp.Diff(c.want, out.Error.Message); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	out, _ := source(t, "throw new Error('é'.repeat(1e6))")
+	if n := len(out.Error.Message); n > 4<<10 || !strings.HasSuffix(out.Error.Message, "é […]") {
+		t.Errorf("a long message has %d bytes", n)
+	}
+}
+
+func TestHints(t *testing.T) {
+	for _, c := range []struct{ text, message, hint string }{
+		{"fetch('http://x')", "fetch is not defined", "no network"},
+		{"const fs = require('fs')", "require is not defined", "no modules"},
+		{"return process.env.HOME", "process is not defined", "no files, environment"},
+		{"import fs from 'fs'", "SyntaxError", "no modules"},
+		{"export default 1", "SyntaxError", "no modules"},
+		{"const m = await import('fs')", "SyntaxError", "no modules"},
+		{"const s = “x”", "SyntaxError", "typographic"},
+		{"return await a.list()", "a is not defined", "tools.a.<tool>"},
+		{"return await tools.github2.list()", "tools has no server `github2`; there are: github, a", "Object.keys(tools)"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			out, _ := run(t, js.Program{Source: c.text, Servers: []string{"a", "github"}}, nil)
+			if out.Error == nil || !strings.Contains(out.Error.Message, c.message) || !strings.Contains(out.Error.Hint, c.hint) {
+				t.Errorf("%s, hint %q", brief(out), out.Error.Hint)
+			}
+		})
+	}
+	if out, _ := source(t, "return [typeof fetch, typeof require, typeof process]"); brief(out) != `ok ["undefined","undefined","undefined"]` {
+		t.Error(brief(out))
+	}
+}

@@ -1,0 +1,38 @@
+package js
+
+import (
+	cryptorand "crypto/rand"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+const (
+	// maxGoStack makes recursion that goja does not count (JSON text, nested arrays in flat or join, parentheses
+	// in eval) die in a fraction of a second instead of filling memory. Go can't survive it: the process ends with
+	// status 2 and "stack exceeds" on stderr.
+	maxGoStack = 64 << 20
+
+	// gcPercent trades heap for CPU. A run is short, and the watchdog collects before it calls memory exceeded.
+	gcPercent = 400
+)
+
+// setProcess sets what is global to a process, once: tests make many engines.
+var setProcess = sync.OnceFunc(func() {
+	debug.SetMaxStack(maxGoStack)
+	debug.SetGCPercent(gcPercent)
+	// goja takes a full backtracking stack for "no match": a silent wrong answer. The watchdog bounds time.
+	regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1
+	time.Local = time.UTC // else the first local date opens /etc/localtime
+})
+
+// randSource draws from the system only here, before the jail.
+func randSource(seed [32]byte) func() float64 {
+	if seed == [32]byte{} {
+		cryptorand.Read(seed[:]) // never returns an error since Go 1.24
+	}
+	return rand.New(rand.NewChaCha8(seed)).Float64
+}

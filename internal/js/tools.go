@@ -1,0 +1,202 @@
+package js
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// toolbox is the `tools` object: one property for each server.
+type toolbox struct {
+	e       *Engine
+	names   []string
+	servers map[string]*goja.Object
+	missing string // the last name asked for that is no server
+	made    int    // calls of the program so far
+}
+
+func newToolbox(e *Engine, names []string) *toolbox {
+	return &toolbox{e: e, names: names, servers: make(map[string]*goja.Object, len(names))}
+}
+
+// Get is the server of that name. Any other name is undefined, so that `tools.maybe?.x` and promise machinery, which
+// looks for `then`, work; explain says later which name did not exist.
+func (t *toolbox) Get(name string) goja.Value {
+	if s, ok := t.servers[name]; ok {
+		return s
+	}
+	if !slices.Contains(t.names, name) {
+		t.missing = name
+		return nil
+	}
+	s := t.e.vm.NewDynamicObject(&server{e: t.e, name: name, tools: map[string]goja.Value{}})
+	t.servers[name] = s
+	return s
+}
+
+func (t *toolbox) Set(string, goja.Value) bool { return false }
+func (t *toolbox) Has(name string) bool        { return slices.Contains(t.names, name) }
+func (t *toolbox) Delete(string) bool          { return false }
+func (t *toolbox) Keys() []string              { return t.names }
+
+func (t *toolbox) missingMessage() string {
+	if len(t.names) == 0 {
+		return fmt.Sprintf("tools has no server `%s`: this run was given no servers", t.missing)
+	}
+	return fmt.Sprintf("tools has no server `%s`; there are: %s", t.missing, strings.Join(nearest(t.missing, t.names), ", "))
+}
+
+// server is one property of `tools`. It does not know the names of its tools, so that every name is one, but for
+// those that the language itself asks any object for: answering them would make calls nobody wrote.
+type server struct {
+	e     *Engine
+	name  string
+	tools map[string]goja.Value
+}
+
+var notTools = []string{
+	"then", "toJSON", // await and JSON.stringify
+	"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+	"__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+}
+
+func (s *server) Get(name string) goja.Value {
+	if fn, ok := s.tools[name]; ok {
+		return fn
+	}
+	if !s.Has(name) {
+		return nil
+	}
+	t := &tool{e: s.e, server: s.name, name: name}
+	fn := s.e.native(name, 1, t.call)
+	s.tools[name] = fn
+	return fn
+}
+
+func (s *server) Set(string, goja.Value) bool { return false }
+func (s *server) Has(name string) bool        { return !slices.Contains(notTools, name) }
+func (s *server) Delete(string) bool          { return false }
+func (s *server) Keys() []string              { return nil }
+
+// tool is one function below a server.
+type tool struct {
+	e            *Engine
+	server, name string
+}
+
+func (t *tool) String() string { return toolName(t.server, t.name) }
+
+// toolName is how a program writes it: tools.a.b or tools.a["b-c"].
+func toolName(server, name string) string {
+	return "tools" + property(server) + property(name)
+}
+
+// call is one call that the program made.
+type call struct {
+	id              int
+	tool            *tool
+	args            []byte
+	at              []goja.StackFrame
+	resolve, reject func(any) error
+}
+
+// call makes a promise and puts the call into the batch. Mistakes in the arguments reject it, as an async function
+// would; too many calls end the run.
+func (t *tool) call(fc goja.FunctionCall) goja.Value {
+	e := t.e
+	promise, resolve, reject := e.vm.NewPromise()
+	args, problem := t.encodeArgs(fc.Arguments)
+	if problem != nil {
+		reject(problem)
+		return e.vm.ToValue(promise)
+	}
+	c := &call{tool: t, args: args, at: e.vm.CaptureCallStack(0, nil), resolve: resolve, reject: reject}
+	e.record(c)
+	return e.vm.ToValue(promise)
+}
+
+func (e *Engine) record(c *call) {
+	e.tools.made++
+	c.id = e.tools.made
+	e.mu.Lock()
+	e.batch = append(e.batch, c)
+	e.mu.Unlock()
+	if limit := max(0, e.limits.Calls); c.id > limit {
+		e.halt(stop{
+			kind:    KindCalls,
+			message: fmt.Sprintf("%s would be call %d of this run; the limit is %d. None of the calls waiting with it was sent", c.tool, c.id, limit),
+			hint:    "make fewer calls: filter and page with a tool's arguments, or split the work over several programs",
+			at:      c.at,
+		})
+	}
+}
+
+// encodeArgs gives the JSON text of the one argument, or the error value to reject with.
+func (t *tool) encodeArgs(args []goja.Value) ([]byte, goja.Value) {
+	if len(args) == 0 || len(args) == 1 && goja.IsUndefined(args[0]) {
+		return []byte("{}"), nil
+	}
+	if given := refusedArgs(args); given != "" {
+		return nil, t.e.newError(t.e.real.typeError, fmt.Sprintf(
+			"%s takes one object of named arguments, such as %s({ name: value }); it was given %s", t, t, given))
+	}
+	enc := encoder{e: t.e, root: "args", limit: t.e.limits.ArgumentBytes}
+	var err error
+	if ex := t.e.vm.Try(func() { err = enc.encode(args[0]) }); ex != nil {
+		return nil, ex.Value() // thrown by a getter or a toJSON of the program
+	}
+	if err != nil {
+		return nil, t.e.newError(t.e.real.typeError, fmt.Sprintf("%s was not called: %s", t, err))
+	}
+	if enc.size() > t.e.limits.ArgumentBytes {
+		return nil, t.e.toolError(t, "not_started", nil, fmt.Sprintf(
+			"%s was not called: its arguments are %d bytes of JSON, the limit is %d", t, enc.size(), t.e.limits.ArgumentBytes))
+	}
+	return enc.buf, nil
+}
+
+// refusedArgs names arguments that are not one object of named arguments.
+func refusedArgs(args []goja.Value) string {
+	if len(args) > 1 {
+		return fmt.Sprintf("%d arguments", len(args))
+	}
+	o, ok := args[0].(*goja.Object)
+	if !ok {
+		return kindName(args[0])
+	}
+	switch kindOf(o) {
+	case kindObject, kindProxy:
+		return ""
+	case kindPromise:
+		return "a Promise: await is missing"
+	}
+	return kindName(o)
+}
+
+func sendable(batch []*call) []Call {
+	calls := make([]Call, len(batch))
+	for i, c := range batch {
+		calls[i] = Call{ID: c.id, Server: c.tool.server, Tool: c.tool.name, Args: c.args}
+		c.args = nil // the host owns it now
+	}
+	return calls
+}
+
+func listCalls(batch []*call) []Call {
+	var calls []Call
+	for _, c := range batch {
+		calls = append(calls, Call{ID: c.id, Server: c.tool.server, Tool: c.tool.name})
+	}
+	return calls
+}
+
+func listPending(inflight map[int]*call) []Call {
+	var calls []Call
+	for _, c := range inflight {
+		calls = append(calls, Call{ID: c.id, Server: c.tool.server, Tool: c.tool.name})
+	}
+	slices.SortFunc(calls, func(a, b Call) int { return a.ID - b.ID })
+	return calls
+}
