@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sandboxd/sandboxd/internal/js"
+	"github.com/sandboxd/sandboxd/internal/wire"
+)
+
+// receive waits for the program.
+func receive(conn *wire.Conn) (js.Program, error) {
+	kind, line, err := conn.Header()
+	if err != nil {
+		return js.Program{}, err
+	}
+	if kind != wire.TypeStart {
+		return js.Program{}, fmt.Errorf("%w: %q before the start", wire.ErrProtocol, kind)
+	}
+	var m wire.Start
+	if err := wire.Decode(line, &m); err != nil {
+		return js.Program{}, err
+	}
+	source, err := conn.Body(m.Source, wire.MaxBodies)
+	if err != nil {
+		return js.Program{}, err
+	}
+	input, err := conn.Body(m.Input, wire.MaxBodies)
+	return js.Program{
+		Source: string(source), Input: input, Servers: m.Servers,
+		Limits: js.Limits{
+			Calls: m.Limits.Calls, OutputBytes: m.Limits.OutputBytes, ConsoleBytes: m.Limits.ConsoleBytes,
+			ArgumentBytes: m.Limits.ArgumentBytes, MemoryBytes: m.Limits.MemoryBytes,
+			CPU: time.Duration(m.Limits.CPUMS) * time.Millisecond,
+		},
+	}, err
+}
+
+// run runs the program, says how it ended, and waits to be killed: the daemon reads this process's account
+// while it lives.
+func run(conn *wire.Conn, engine *js.Engine, program js.Program) {
+	hungUp := make(chan struct{})
+	go func() {
+		defer close(hungUp)
+		if err := listen(conn, engine); err != nil {
+			os.Exit(1) // whoever sent that is gone, or is not the daemon
+		}
+	}()
+	finish(conn, engine.Run(program, js.Host{
+		Calls:   func(calls []js.Call) { send(conn, calls) },
+		Console: func(lines []js.Line) { print(conn, lines) },
+		Abandon: func(o js.Outcome) {
+			finish(conn, o)
+			os.Exit(0) // the interpreter does not stop: nothing else ends it
+		},
+	}))
+	<-hungUp
+}
+
+// listen hands on what the daemon sends while the program runs.
+func listen(conn *wire.Conn, engine *js.Engine) error {
+	for {
+		kind, line, err := conn.Header()
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case wire.TypeResult:
+			err = deliver(conn, engine, line)
+		case wire.TypeStop:
+			var m wire.Stop
+			if err = wire.Decode(line, &m); err == nil {
+				engine.Stop(m.Kind, m.Message)
+			}
+		default:
+			err = fmt.Errorf("%w: unexpected %q", wire.ErrProtocol, kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var forms = map[string]js.Form{
+	wire.FormJSON: js.JSON, wire.FormAuto: js.Auto, wire.FormFailed: js.Failed, wire.FormBlocked: js.Blocked,
+}
+
+func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {
+	var m wire.Result
+	if err := wire.Decode(line, &m); err != nil {
+		return err
+	}
+	form, ok := forms[m.Form]
+	if !ok {
+		return fmt.Errorf("%w: a result of form %q", wire.ErrProtocol, m.Form)
+	}
+	body, err := conn.Body(m.Size, wire.MaxBodies)
+	if err != nil {
+		return err
+	}
+	answer := js.Answer{ID: m.ID, Form: form, Body: body}
+	if form == js.Blocked {
+		answer.Rule, answer.Reason = m.Rule, string(body)
+	}
+	engine.Deliver(answer)
+	return nil
+}
+
+func send(conn *wire.Conn, calls []js.Call) {
+	m := wire.Calls{Type: wire.TypeCalls, Calls: make([]wire.Call, len(calls))}
+	bodies := make([][]byte, len(calls))
+	for i, c := range calls {
+		m.Calls[i] = wire.Call{ID: c.ID, Server: c.Server, Tool: c.Tool, Size: len(c.Args)}
+		bodies[i] = c.Args
+	}
+	write(conn, m, bodies...)
+}
+
+func print(conn *wire.Conn, lines []js.Line) {
+	m := wire.Console{Type: wire.TypeConsole, Lines: make([]wire.Line, len(lines))}
+	for i, l := range lines {
+		m.Lines[i] = wire.Line(l)
+	}
+	write(conn, m)
+}
+
+// finish says how the run ended, after what it still has to print.
+func finish(conn *wire.Conn, o js.Outcome) {
+	if len(o.Lines) > 0 {
+		print(conn, o.Lines)
+	}
+	m := wire.Done{
+		Type: wire.TypeDone, Kind: o.Kind, Size: len(o.Value), Hint: o.Hint,
+		DroppedLines: o.DroppedLines, DroppedBytes: o.DroppedBytes,
+	}
+	if o.Error != nil {
+		e := wire.Error(*o.Error)
+		m.Error = &e
+	}
+	for _, c := range o.Unsent {
+		m.Unsent = append(m.Unsent, wire.Call{ID: c.ID, Server: c.Server, Tool: c.Tool})
+	}
+	write(conn, m, o.Value)
+}
+
+// write sends a message; a daemon that can't be written to is gone, and nothing is left to do.
+func write(conn *wire.Conn, message any, bodies ...[]byte) {
+	if err := conn.Write(message, bodies...); err != nil {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,121 @@
+package nursery
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// spawner forks on one thread that lives as long as the nursery: Linux sends a worker its death
+// signal when the *thread* that forked it ends (prctl(2), PR_SET_PDEATHSIG).
+type spawner struct {
+	binary *os.File
+	null   *os.File
+	path   string
+	jobs   chan job
+}
+
+type job struct {
+	files []*os.File
+	done  chan<- started
+}
+
+type started struct {
+	process *os.Process
+	err     error
+}
+
+// newSpawner opens the worker's binary, so that all workers are the same one, whatever becomes of its path.
+func newSpawner(path string) (*spawner, error) {
+	binary, err := openHigh(path)
+	if err != nil {
+		return nil, fmt.Errorf("open worker binary: %w", err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		binary.Close()
+		return nil, fmt.Errorf("open worker's standard input: %w", err)
+	}
+	s := &spawner{binary: binary, null: null, path: path, jobs: make(chan job)}
+	// The descriptor works for a user who may not walk the path; a root directory without /proc has no choice.
+	if inProc := fmt.Sprintf("/proc/self/fd/%d", binary.Fd()); exists(inProc) {
+		s.path = inProc
+	}
+	return s, nil
+}
+
+// openHigh opens a file on a descriptor far above all others. The child that execs it first moves a worker's
+// four descriptors out of each other's way, to numbers above the highest of them (syscall.forkExec).
+func openHigh(path string) (*os.File, error) {
+	low, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer low.Close()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return nil, fmt.Errorf("limit of open files: %w", err)
+	}
+	high, err := unix.FcntlInt(low.Fd(), unix.F_DUPFD_CLOEXEC, int(min(highFD, limit.Cur-1)))
+	if err != nil {
+		return nil, fmt.Errorf("duplicate descriptor of %s: %w", path, err)
+	}
+	return os.NewFile(uintptr(high), path), nil
+}
+
+// highFD is above what maxWorkers take, one descriptor each, and those that are being born.
+const highFD = 4095
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (s *spawner) run() {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and takes what is left of the workers along
+	for j := range s.jobs {
+		process, err := os.StartProcess(s.path, []string{"sandbox-worker"}, &os.ProcAttr{
+			Dir:   "/",
+			Env:   []string{},
+			Files: j.files,
+			Sys:   attributes(os.Geteuid()),
+		})
+		j.done <- started{process, err}
+	}
+}
+
+func (s *spawner) stop() {
+	close(s.jobs)
+	s.binary.Close()
+	s.null.Close()
+}
+
+// nobody is the user and group of workers whose nursery is root, in a container or on a developer's
+// machine: the kernel's overflow uid. A packaged nursery has a user of its own, and is never root.
+const nobody = 65534
+
+func attributes(euid int) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{
+		Setsid:    true, // no terminal to type at
+		Pdeathsig: syscall.SIGKILL,
+	}
+	if euid == 0 {
+		a.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+	return a
+}
+
+// start forks the worker with its four descriptors.
+func (s *spawner) start(theirs ends) (*os.Process, error) {
+	done := make(chan started, 1)
+	s.jobs <- job{[]*os.File{s.null, s.null, theirs.stderr, theirs.socket}, done}
+	got := <-done
+	if errors.Is(got.err, os.ErrPermission) && os.Geteuid() == 0 {
+		return nil, fmt.Errorf("%w: as root, workers run as user %d, which takes CAP_SETUID and CAP_SETGID", got.err, nobody)
+	}
+	return got.process, got.err
+}

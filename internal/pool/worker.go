@@ -1,0 +1,221 @@
+package pool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sandboxd/sandboxd/internal/jail"
+	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/wire"
+)
+
+// Worker is a lease: the sole use of one worker for one run. What it sends is hostile from the first
+// byte of the program on, and is checked here.
+type Worker struct {
+	Warm bool
+
+	process *nursery.Worker
+	conn    *wire.Conn
+	limits  wire.Limits // set by Start
+	calls   int         // seen by Next
+	printed int64       // seen by Next
+	close   sync.Once
+	exit    nursery.Exit
+	err     error
+}
+
+func newWorker(w *nursery.Worker, warm bool) *Worker {
+	return &Worker{Warm: warm, process: w, conn: wire.NewConn(w.Socket)}
+}
+
+// Report says how the worker is jailed.
+func (w *Worker) Report() jail.Report { return w.process.Report }
+
+// CPU is the CPU time that the worker has used since its birth.
+func (w *Worker) CPU() (time.Duration, error) { return w.process.CPU() }
+
+// PeakMemory is the most that it had resident; it must live.
+func (w *Worker) PeakMemory() (int64, error) { return w.process.PeakMemory() }
+
+// Start sends the program.
+func (w *Worker) Start(servers []string, limits wire.Limits, source string, input []byte) error {
+	w.limits = limits
+	return w.conn.Write(wire.Start{
+		Type: wire.TypeStart, Source: len(source), Input: len(input), Servers: servers, Limits: limits,
+	}, []byte(source), input)
+}
+
+// Answer sends the result of a call.
+func (w *Worker) Answer(r wire.Result, body []byte) error {
+	r.Type, r.Size = wire.TypeResult, len(body)
+	return w.conn.Write(r, body)
+}
+
+// Stop asks the worker to end its run, with a done of that kind. Who must be obeyed calls Close.
+func (w *Worker) Stop(kind, message string) error {
+	if err := w.process.Socket.SetWriteDeadline(time.Now().Add(stopWait)); err != nil {
+		return err
+	}
+	return w.conn.Write(wire.Stop{Type: wire.TypeStop, Kind: kind, Message: message})
+}
+
+// stopWait bounds how long a worker that does not read can keep Stop.
+const stopWait = 50 * time.Millisecond
+
+// Next returns what the worker says next: a *wire.Calls, *wire.Console or *wire.Done. io.EOF means that
+// it is gone; an error that wraps wire.ErrProtocol, that it must be.
+func (w *Worker) Next(ctx context.Context) (any, error) {
+	stop := context.AfterFunc(ctx, func() { w.process.Socket.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	kind, line, err := w.conn.Header()
+	if err != nil {
+		return nil, w.reading(ctx, err)
+	}
+	switch kind {
+	case wire.TypeCalls:
+		return w.nextCalls(ctx, line)
+	case wire.TypeConsole:
+		return w.nextConsole(line)
+	case wire.TypeDone:
+		return w.nextDone(ctx, line)
+	}
+	return nil, fmt.Errorf("%w: an unexpected message of type %.40q", wire.ErrProtocol, kind)
+}
+
+// reading words the end of a stream. A worker that dies in the middle of a message is as dead as one
+// that dies between two.
+func (w *Worker) reading(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrClosed), isReset(err):
+		return io.EOF
+	}
+	return err
+}
+
+// isReset reports an error of the socket itself: its other end is gone.
+func isReset(err error) bool {
+	var path *os.PathError
+	var op *net.OpError
+	return errors.As(err, &path) || errors.As(err, &op)
+}
+
+func (w *Worker) nextCalls(ctx context.Context, line []byte) (any, error) {
+	var m wire.Calls
+	if err := wire.Decode(line, &m); err != nil {
+		return nil, err
+	}
+	if len(m.Calls) == 0 || len(m.Calls) > wire.MaxBatch {
+		return nil, fmt.Errorf("%w: %d calls in one message", wire.ErrProtocol, len(m.Calls))
+	}
+	if w.calls+len(m.Calls) > w.limits.Calls {
+		return nil, fmt.Errorf("%w: more calls than the %d that it was told", wire.ErrProtocol, w.limits.Calls)
+	}
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		w.calls++
+		if c.ID != w.calls {
+			return nil, fmt.Errorf("%w: call %d where %d was due", wire.ErrProtocol, c.ID, w.calls)
+		}
+		if err := checkName(c.Server, c.Tool); err != nil {
+			return nil, err
+		}
+		body, err := w.conn.Body(c.Size, w.limits.ArgumentBytes)
+		if err != nil {
+			return nil, w.reading(ctx, err)
+		}
+		if c.Args, err = compact(body, '{'); err != nil {
+			return nil, fmt.Errorf("%w: arguments of call %d: %v", wire.ErrProtocol, c.ID, err)
+		}
+	}
+	return &m, nil
+}
+
+// maxName bounds names of servers and tools. MCP asks for 128 characters at most.
+const maxName = 256
+
+func checkName(names ...string) error {
+	for _, name := range names {
+		if name == "" || len(name) > maxName {
+			return fmt.Errorf("%w: a name of %d bytes", wire.ErrProtocol, len(name))
+		}
+	}
+	return nil
+}
+
+// compact checks that text is one JSON value that begins with first (0: any), and makes it fit one line.
+func compact(text []byte, first byte) ([]byte, error) {
+	if first != 0 && (len(text) == 0 || text[0] != first) {
+		return nil, fmt.Errorf("not JSON that begins with %q", first)
+	}
+	var out bytes.Buffer
+	out.Grow(len(text))
+	if err := json.Compact(&out, text); err != nil {
+		return nil, err
+	}
+	return bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")), nil
+}
+
+func (w *Worker) nextConsole(line []byte) (any, error) {
+	var m wire.Console
+	if err := wire.Decode(line, &m); err != nil {
+		return nil, err
+	}
+	for _, l := range m.Lines {
+		switch l.Level {
+		case "log", "info", "warn", "error", "debug":
+		default:
+			return nil, fmt.Errorf("%w: console level %.40q", wire.ErrProtocol, l.Level)
+		}
+		w.printed += int64(len(l.Text)) + 1
+	}
+	if w.printed > w.limits.ConsoleBytes+consoleSlack {
+		return nil, fmt.Errorf("%w: more console text than the %d bytes that it was told", wire.ErrProtocol, w.limits.ConsoleBytes)
+	}
+	return &m, nil
+}
+
+// consoleSlack is what the worker may be over: it counts text, and not the byte that ends a line.
+const consoleSlack = 4 << 10
+
+func (w *Worker) nextDone(ctx context.Context, line []byte) (any, error) {
+	var m wire.Done
+	if err := wire.Decode(line, &m); err != nil {
+		return nil, err
+	}
+	if len(m.Unsent) > wire.MaxBatch {
+		return nil, fmt.Errorf("%w: %d unsent calls", wire.ErrProtocol, len(m.Unsent))
+	}
+	body, err := w.conn.Body(m.Size, w.limits.OutputBytes)
+	if err != nil {
+		return nil, w.reading(ctx, err)
+	}
+	if m.Kind != "ok" {
+		return &m, nil
+	}
+	if m.Value, err = compact(body, 0); err != nil {
+		return nil, fmt.Errorf("%w: returned value: %v", wire.ErrProtocol, err)
+	}
+	return &m, nil
+}
+
+// Close kills the worker and says how it ended. It may be called more than once.
+func (w *Worker) Close() (nursery.Exit, error) {
+	w.close.Do(func() { w.exit, w.err = w.process.Bury() })
+	return w.exit, w.err
+}
+
+// Hush ends writes that wait for a worker that does not read. It is for when the run has ended.
+func (w *Worker) Hush() {
+	// An error means that the socket is closed, which ends writes as well.
+	_ = w.process.Socket.SetWriteDeadline(time.Unix(1, 0))
+}
