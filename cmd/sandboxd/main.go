@@ -1,0 +1,54 @@
+// Command sandboxd runs programs for gateways: see README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "sandboxd: error:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line.
+type options struct {
+	listen string
+	config string
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("sandboxd", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.listen, "listen", "", "serve gateways in the foreground on a Unix socket at `PATH`")
+	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (YAML)")
+	shown := flags.Bool("version", false, "print the version")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if *shown {
+		fmt.Println("sandboxd", version)
+		return o, flag.ErrHelp
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q; there are only options: see --help", flags.Arg(0))
+	}
+	return o, nil
+}

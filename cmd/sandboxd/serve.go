@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/pool"
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/server"
+	"github.com/sandboxd/sandboxd/internal/systemd"
+)
+
+// run is the daemon from its command line to its end.
+func run(ctx context.Context, args []string, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	c := config.Default()
+	if o.config != "" {
+		if c, err = config.Load(o.config); err != nil {
+			return err
+		}
+	}
+	log := newLog(stderr, c.Log.Level)
+	profiles, err := profile.Load(c.Profiles)
+	if err != nil {
+		return err
+	}
+	if err := checkPool(c.Pool, profiles); err != nil {
+		return err
+	}
+	listener, err := listen(o.listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	nursery, err := newNursery(c.Nursery)
+	if err != nil {
+		return err
+	}
+	defer nursery.Close()
+	proved, err := prove(ctx, nursery, c, profiles, log)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, c, profiles, proved, listener, nursery, log)
+}
+
+func newLog(stderr io.Writer, level string) *slog.Logger {
+	var l slog.Level
+	// The configuration was checked: the level is one of slog's.
+	_ = l.UnmarshalText([]byte(level))
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: l}))
+}
+
+func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error {
+	for name := range sizes {
+		if _, ok := profiles[name]; !ok {
+			return fmt.Errorf("configuration: pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
+		}
+	}
+	return nil
+}
+
+// listen takes the service manager's socket, or makes one at path.
+func listen(path string) (*net.UnixListener, error) {
+	given, err := systemd.Listener()
+	switch {
+	case err != nil:
+		return nil, err
+	case given != nil && path != "":
+		return nil, errors.New("--listen, and a socket from the service manager: one of the two is too many")
+	case given != nil:
+		return given, nil
+	case path == "":
+		return nil, errors.New("no socket to serve: give --listen PATH, or start it through sandboxd.socket")
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return l, nil
+}
+
+// removeStale removes a socket that nobody listens on. Anything else at path stays.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return fmt.Errorf("listen: %s exists and is no socket", path)
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		conn.Close()
+		return fmt.Errorf("listen: another daemon serves %s already", path)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("listen: remove the socket that an earlier daemon left: %w", err)
+	}
+	return nil
+}
+
+func newNursery(c config.Nursery) (*nursery.Client, error) {
+	if c.Socket != "" {
+		return nursery.NewClient(nursery.Dial(c.Socket)), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find own path: %w", err)
+	}
+	return nursery.NewClient(nursery.Start(filepath.Join(filepath.Dir(self), "sandbox-nursery"), os.Stderr)), nil
+}
+
+// prove starts one worker of each profile that the pool keeps, and refuses to serve if its jail lacks something.
+func prove(ctx context.Context, n *nursery.Client, c config.Config, profiles map[string]profile.Profile,
+	log *slog.Logger) (map[string]*sandboxd.Isolation, error) {
+	proved := make(map[string]*sandboxd.Isolation)
+	for _, name := range profile.Names(profiles) {
+		if c.Pool[name] == 0 {
+			continue
+		}
+		p := profiles[name]
+		w, err := n.Spawn(ctx, p.Spec())
+		if err != nil {
+			return nil, fmt.Errorf("no worker of profile %q can be jailed here: %w", name, err)
+		}
+		layers, err := server.Isolation(w.Report, p, c.Isolation.AllowMissing)
+		if _, buried := w.Bury(); err == nil {
+			err = buried
+		}
+		if err != nil {
+			return nil, err
+		}
+		proved[name] = &layers
+		log.Info("jail proved", "profile", name, "seccomp", layers.Seccomp, "landlock", layers.Landlock,
+			"cgroup", layers.Cgroup, "namespaces", layers.Namespaces, "missing", layers.Missing)
+	}
+	return proved, nil
+}
+
+func serve(ctx context.Context, c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
+	l *net.UnixListener, n *nursery.Client, log *slog.Logger) error {
+	var kinds []pool.Kind
+	for _, name := range profile.Names(profiles) {
+		kinds = append(kinds, pool.Kind{Name: name, Spec: profiles[name].Spec(), Size: c.Pool[name]})
+	}
+	p := pool.New(n.Spawn, kinds, births(), log)
+	s, err := server.New(c, profiles, proved, p, version, log)
+	if err != nil {
+		return err
+	}
+	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var background sync.WaitGroup
+	background.Go(func() { p.Run(filling) })
+	background.Go(func() { tell(ctx, c, s, p, stop) })
+	if err := systemd.Ready(); err != nil {
+		log.Warn("service manager not told", "error", err)
+	}
+	log.Info("serving", "socket", l.Addr().String(), "version", version)
+	err = s.Serve(ctx, l)
+	stop()
+	empty()
+	background.Wait()
+	log.Info("stopped")
+	return err
+}
+
+// births is how many workers may be under way to READY at once: they are bound by the processor, and what
+// runs programs needs it too.
+func births() int { return max(1, runtime.NumCPU()/2) }
+
+// tell keeps the service manager's status line true, and ends the daemon when it has been idle for long enough.
+func tell(ctx context.Context, c config.Config, s *server.Server, p *pool.Pool, stop context.CancelFunc) {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	last := ""
+	for {
+		select {
+		case <-ctx.Done():
+			_ = systemd.Stopping() // nobody is left to tell of an error
+			return
+		case <-tick.C:
+		}
+		if line := status(s, p); line != last {
+			last = line
+			_ = systemd.Status("%s", line) // the next one comes soon
+		}
+		if c.IdleExit > 0 && s.Idle() >= c.IdleExit {
+			stop()
+		}
+	}
+}
+
+const tellEvery = time.Second
+
+func status(s *server.Server, p *pool.Pool) string {
+	running, waiting := s.Running()
+	line := fmt.Sprintf("%d runs, %d waiting; ready workers:", running, waiting)
+	states := p.Status()
+	slices.SortFunc(states, func(a, b pool.State) int { return strings.Compare(a.Profile, b.Profile) })
+	for _, state := range states {
+		line += fmt.Sprintf(" %s %d/%d", state.Profile, state.Ready, state.Size)
+		if state.Failing != "" {
+			line += " (failing: " + state.Failing + ")"
+		}
+	}
+	return line
+}

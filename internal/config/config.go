@@ -1,0 +1,181 @@
+// Package config is the daemon's configuration: one YAML file, every key with a default.
+package config
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/strictyaml"
+)
+
+// Config is the file. packaging/sandboxd.yaml documents each key with its default.
+type Config struct {
+	Callers   Callers        `yaml:"callers"`
+	Pool      map[string]int `yaml:"pool"` // warm workers by profile
+	Runs      Runs           `yaml:"runs"`
+	Gateways  Gateways       `yaml:"gateways"`
+	Profiles  string         `yaml:"profiles"` // directory
+	Nursery   Nursery        `yaml:"nursery"`
+	Isolation Isolation      `yaml:"isolation"`
+	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
+	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
+	Log       Log            `yaml:"log"`
+}
+
+// Callers may connect: who has one of the uids, or is in one of the groups.
+// With neither set, it is the daemon's own user.
+type Callers struct {
+	UIDs []string `yaml:"uids"` // numbers or names
+	GIDs []string `yaml:"gids"`
+}
+
+// Runs bounds what the daemon executes.
+type Runs struct {
+	AtOnce    int           `yaml:"at_once"`
+	PerCaller int           `yaml:"per_caller"` // at once
+	Queue     int           `yaml:"queue"`      // waiting, above at_once
+	QueueWait time.Duration `yaml:"queue_wait"`
+}
+
+// Gateways bounds connections.
+type Gateways struct {
+	Connections int           `yaml:"connections"`
+	Memory      int64         `yaml:"memory_bytes"` // for messages over 64 KiB that are being read or answered
+	WriteWait   time.Duration `yaml:"write_wait"`   // the longest that a gateway may stop reading
+}
+
+// Nursery says where workers come from.
+type Nursery struct {
+	Socket string `yaml:"socket"` // of a nursery that is a service of its own; empty: start one
+}
+
+// Isolation says what may be missing.
+type Isolation struct {
+	AllowMissing []string `yaml:"allow_missing"`
+}
+
+// Log is about the daemon's log, on standard error.
+type Log struct {
+	Level string `yaml:"level"` // debug, info, warn or error
+}
+
+// Default is what holds for every key that the file does not mention.
+func Default() Config {
+	return Config{
+		Pool:     map[string]int{"default": 8, "strict": 0, "large": 0},
+		Runs:     Runs{AtOnce: 64, PerCaller: 64, Queue: 64, QueueWait: 5 * time.Second},
+		Gateways: Gateways{Connections: 256, Memory: 256 << 20, WriteWait: 10 * time.Second},
+		Profiles: "/etc/sandboxd/profiles",
+		Drain:    30 * time.Second,
+		Log:      Log{Level: "info"},
+	}
+}
+
+// Load reads the file at path over the defaults.
+func Load(path string) (Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	c := Default()
+	if err := strictyaml.Decode(path, text, &c); err != nil {
+		return Config{}, err
+	}
+	if err := c.check(); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func (c Config) check() error {
+	for _, b := range []struct {
+		key         string
+		value       int64
+		least, most int64
+	}{
+		{"runs.at_once", int64(c.Runs.AtOnce), 1, 1000},
+		{"runs.per_caller", int64(c.Runs.PerCaller), 1, 1000},
+		{"runs.queue", int64(c.Runs.Queue), 0, 100_000},
+		{"runs.queue_wait", int64(c.Runs.QueueWait), 0, int64(time.Hour)},
+		{"gateways.connections", int64(c.Gateways.Connections), 1, 10_000},
+		{"gateways.memory_bytes", c.Gateways.Memory, 16 << 20, 1 << 40},
+		{"gateways.write_wait", int64(c.Gateways.WriteWait), int64(time.Millisecond), int64(time.Hour)},
+		{"drain", int64(c.Drain), 0, int64(time.Hour)},
+		{"idle_exit", int64(c.IdleExit), 0, int64(24 * time.Hour)},
+	} {
+		if b.value < b.least || b.value > b.most {
+			return fmt.Errorf("%s: %d is not within %d and %d", b.key, b.value, b.least, b.most)
+		}
+	}
+	for name, size := range c.Pool {
+		if size < 0 || size > 512 {
+			return fmt.Errorf("pool.%s: %d is not within 0 and 512", name, size)
+		}
+	}
+	for _, layer := range c.Isolation.AllowMissing {
+		if !slices.Contains(profile.Layers, layer) {
+			return fmt.Errorf("isolation.allow_missing: no layer %q; there are: %s", layer, strings.Join(profile.Layers, ", "))
+		}
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
+		return fmt.Errorf("log.level: %q is none of debug, info, warn, error", c.Log.Level)
+	}
+	_, err := c.Callers.Resolve()
+	return err
+}
+
+// Allowed are callers as numbers.
+type Allowed struct{ UIDs, GIDs []uint32 }
+
+// Resolve looks names up. A name that does not exist is an error: it would silently allow nobody.
+func (c Callers) Resolve() (Allowed, error) {
+	var a Allowed
+	for _, name := range c.UIDs {
+		id, err := number(name, func() (string, error) {
+			u, err := user.Lookup(name)
+			if err != nil {
+				return "", err
+			}
+			return u.Uid, nil
+		})
+		if err != nil {
+			return a, fmt.Errorf("callers.uids: %w", err)
+		}
+		a.UIDs = append(a.UIDs, id)
+	}
+	for _, name := range c.GIDs {
+		id, err := number(name, func() (string, error) {
+			g, err := user.LookupGroup(name)
+			if err != nil {
+				return "", err
+			}
+			return g.Gid, nil
+		})
+		if err != nil {
+			return a, fmt.Errorf("callers.gids: %w", err)
+		}
+		a.GIDs = append(a.GIDs, id)
+	}
+	if len(c.UIDs)+len(c.GIDs) == 0 {
+		a.UIDs = []uint32{uint32(os.Geteuid())}
+	}
+	return a, nil
+}
+
+func number(name string, lookup func() (string, error)) (uint32, error) {
+	if id, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(id), nil
+	}
+	text, err := lookup()
+	if err != nil {
+		return 0, err
+	}
+	id, err := strconv.ParseUint(text, 10, 32)
+	return uint32(id), err
+}

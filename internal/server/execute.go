@@ -1,0 +1,192 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/broker"
+	"github.com/sandboxd/sandboxd/internal/pool"
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/rpc"
+)
+
+// The causes with which a run's context ends.
+var (
+	errCancelled = errors.New("cancelled by the gateway")
+	errHungUp    = errors.New("the gateway hung up")
+)
+
+// execute runs one program. What is wrong with the request is a JSON-RPC error; what becomes of the
+// program is a result, on every ending.
+func (x *session) execute(ctx context.Context, params json.RawMessage) (any, error) {
+	var p sandboxd.Program
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	prof, limits, err := x.choose(p)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := x.narrow(p.Servers)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		session: x, program: p, profile: prof, limits: limits,
+		account: &broker.Run{
+			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
+			Servers: servers, Limits: limits, Gateway: x.peer,
+		},
+		began: time.Now(),
+	}
+	r.result = sandboxd.Result{
+		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
+		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
+	}
+	if e := screen(p.Source, limits); e != nil {
+		r.end(sandboxd.OutcomeInvalid, e)
+		return r.close(), nil
+	}
+	return x.admitted(ctx, r), nil
+}
+
+// admitted carries the run out when it is its turn.
+func (x *session) admitted(ctx context.Context, r *run) (result *sandboxd.Result) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer x.enroll(r.account.ID, r.program.Token, cancel)()
+	defer func() {
+		if fault := recover(); fault != nil {
+			x.log.Error("a run failed", "run", r.account.ID, "panic", fault, "stack", string(debug.Stack()))
+			r.internal()
+			result = r.close()
+		}
+	}()
+	err := x.slots.enter(ctx, x.caller.UID)
+	r.result.Stats.QueueMS = since(r.began)
+	if err != nil {
+		r.refused(ctx, err)
+		return r.close()
+	}
+	defer x.slots.leave(x.caller.UID)
+	defer context.AfterFunc(x.ending, func() { cancel(errShutdown) })()
+	return r.carryOut(ctx)
+}
+
+func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, error) {
+	name := p.Profile
+	if name == "" {
+		name = "default"
+	}
+	prof, ok := x.profiles[name]
+	if !ok {
+		return prof, sandboxd.Limits{}, rpc.Errorf(rpc.CodeInvalidParams, "profile: there is no %q; there are: %s",
+			name, strings.Join(profile.Names(x.profiles), ", "))
+	}
+	limits, err := prof.Lower(p.Limits)
+	if err != nil {
+		return prof, limits, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
+	}
+	if len(p.Token) > maxToken || len(p.Traceparent) > maxToken {
+		return prof, limits, rpc.Errorf(rpc.CodeInvalidParams, "token and traceparent have at most %d bytes", maxToken)
+	}
+	if int64(len(p.Input)) > limits.ResultBytes {
+		return prof, limits, rpc.Errorf(rpc.CodeInvalidParams, "input: %d bytes are over the %d that one value may have (limits.result_bytes)", len(p.Input), limits.ResultBytes)
+	}
+	return prof, limits, nil
+}
+
+const maxToken = 128
+
+// narrow picks the servers that the program may name from those that the gateway announced.
+func (x *session) narrow(asked []string) ([]string, error) {
+	x.mu.Lock()
+	announced := x.servers
+	x.mu.Unlock()
+	if asked == nil {
+		return announced, nil
+	}
+	if err := checkServers(asked); err != nil {
+		return nil, err
+	}
+	for i, name := range asked {
+		if !slices.Contains(announced, name) {
+			return nil, rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: %q was not announced by initialize", i, name)
+		}
+	}
+	return asked, nil
+}
+
+// screen refuses what is obviously no program, before it costs a worker.
+func screen(source string, limits sandboxd.Limits) *sandboxd.Error {
+	switch {
+	case int64(len(source)) > limits.SourceBytes:
+		return &sandboxd.Error{
+			Message: fmt.Sprintf("the program has %d bytes, at most %d are allowed", len(source), limits.SourceBytes),
+			Hint:    "pass data as `input`, or fetch it with a tool, instead of writing it into the program",
+		}
+	case strings.ContainsRune(source, 0):
+		return &sandboxd.Error{Message: "the program contains a NUL byte", Hint: "send text"}
+	case !utf8.ValidString(source):
+		return &sandboxd.Error{Message: "the program is not UTF-8", Hint: "send text in UTF-8"}
+	case blank(source):
+		return &sandboxd.Error{
+			Message: "the program is empty",
+			Hint:    "send the body of an async function, such as: return await tools.server.tool({})",
+		}
+	}
+	return nil
+}
+
+// blank reports that there is nothing but white space and comments. It errs towards false.
+func blank(source string) bool {
+	for {
+		source = strings.TrimSpace(source)
+		switch {
+		case source == "":
+			return true
+		case strings.HasPrefix(source, "//"):
+			_, source, _ = strings.Cut(source, "\n")
+		case strings.HasPrefix(source, "/*"):
+			_, rest, closed := strings.Cut(source[2:], "*/")
+			if !closed {
+				return false // a syntax error, which the engine words and places better
+			}
+			source = rest
+		default:
+			return false
+		}
+	}
+}
+
+// refused ends a run that got no slot or no worker.
+func (r *run) refused(ctx context.Context, err error) {
+	var busy *pool.BusyError
+	switch {
+	case errors.As(err, &busy):
+		r.end(sandboxd.OutcomeBusy, &sandboxd.Error{
+			Message:      "no worker for this run: " + busy.Error(),
+			Hint:         "try again later, or with fewer runs at once",
+			RetryAfterMS: retryAfter.Milliseconds(),
+		})
+	case ctx.Err() != nil:
+		r.cancelled(ctx)
+	default:
+		r.log.Error("a run failed", "run", r.account.ID, "error", err)
+		r.internal()
+	}
+}
+
+const retryAfter = time.Second
+
+func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }

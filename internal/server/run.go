@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/broker"
+	"github.com/sandboxd/sandboxd/internal/pool"
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/wire"
+)
+
+// run is one execution of a program, from its admission to its result.
+type run struct {
+	*session
+	program sandboxd.Program
+	profile profile.Profile
+	limits  sandboxd.Limits
+	account *broker.Run
+
+	began   time.Time // when it was asked for
+	started time.Time // when its worker was leased
+	worker  *pool.Worker
+	watcher *watcher
+	calls   sync.WaitGroup
+	result  sandboxd.Result
+}
+
+// carryOut leases a worker, sends it the program and does what it asks until the run has ended.
+func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
+	leased := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, r.config.Runs.QueueWait)
+	w, err := r.pool.Lease(waiting, r.profile.Name, r.limits.MemoryBytes)
+	cancel()
+	r.result.Stats.LeaseMS = since(leased)
+	if err != nil {
+		r.refused(ctx, err)
+		return r.close()
+	}
+	defer w.Close()
+	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
+	r.result.Isolation, err = Isolation(w.Report(), r.profile, r.config.Isolation.AllowMissing)
+	if err != nil {
+		r.refused(ctx, err)
+		return r.close()
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	r.watcher = watch(r, stop)
+	r.follow(ctx)
+	r.watcher.end()
+	stop(errRunEnded)
+	return r.close()
+}
+
+// errRunEnded is the cause with which calls end that the program did not wait for.
+var errRunEnded = errors.New("the run has ended")
+
+// follow sends the program, and then does what the worker asks, one message after the other.
+func (r *run) follow(ctx context.Context) {
+	if err := r.send(); err != nil {
+		r.broken(ctx, err)
+		return
+	}
+	for {
+		message, err := r.worker.Next(ctx)
+		if err != nil {
+			r.broken(ctx, err)
+			return
+		}
+		switch m := message.(type) {
+		case *wire.Calls:
+			if err := r.call(ctx, m.Calls); err != nil {
+				r.overCalls(err)
+				return
+			}
+		case *wire.Console:
+			r.print(ctx, m.Lines)
+		case *wire.Done:
+			r.done(ctx, m)
+			return
+		}
+	}
+}
+
+func (r *run) send() error {
+	err := r.worker.Start(r.account.Servers, wire.Limits{
+		Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
+		ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
+	}, r.program.Source, r.program.Input)
+	if err != nil {
+		return io.EOF // a worker that can't be written to is gone
+	}
+	return nil
+}
+
+// call starts a batch of calls, each on a goroutine that close waits for.
+func (r *run) call(ctx context.Context, batch []wire.Call) error {
+	if err := r.account.Admit(batch); err != nil {
+		return err
+	}
+	for _, c := range batch {
+		r.calls.Go(func() {
+			result, body, ok := broker.Do(ctx, r.account, c)
+			if !ok {
+				return
+			}
+			// A worker that is gone shows in follow.
+			_ = r.worker.Answer(result, body)
+		})
+	}
+	return nil
+}
+
+// print keeps console lines within the limit, which the worker keeps as well if it is honest.
+func (r *run) print(ctx context.Context, lines []wire.Line) {
+	for _, l := range lines {
+		line := sandboxd.ConsoleLine{Level: l.Level, Text: l.Text}
+		r.result.Console = append(r.result.Console, line)
+		if r.program.Console {
+			r.notify(ctx, "run/console", sandboxd.Console{Run: r.account.ID, Token: r.program.Token, ConsoleLine: line})
+		}
+	}
+}
+
+// done takes the worker's own word on how the run ended.
+func (r *run) done(ctx context.Context, d *wire.Done) {
+	r.measure()
+	r.account.Unsent(d.Unsent)
+	r.result.Truncated = sandboxd.Truncated{ConsoleLines: d.DroppedLines, ConsoleBytes: d.DroppedBytes}
+	if ctx.Err() != nil {
+		r.broken(ctx, context.Cause(ctx))
+		return
+	}
+	kind := sandboxd.Outcome(d.Kind)
+	if late := r.watcher.asked(); late != nil && kind == sandboxd.OutcomeOK {
+		r.end(late.kind, &sandboxd.Error{Message: late.message, Hint: late.hint})
+		return
+	}
+	switch kind {
+	case sandboxd.OutcomeOK:
+		r.result.Outcome, r.result.Value, r.result.Hint = kind, json.RawMessage(d.Value), d.Hint
+		return
+	case sandboxd.OutcomeError, sandboxd.OutcomeTimeout, sandboxd.OutcomeCPU, sandboxd.OutcomeMemory,
+		sandboxd.OutcomeOutput, sandboxd.OutcomeCalls, sandboxd.OutcomeDenied, sandboxd.OutcomeCrash:
+	default:
+		r.broken(ctx, fmt.Errorf("%w: a run that ends as %.40q", wire.ErrProtocol, d.Kind))
+		return
+	}
+	e := &sandboxd.Error{Message: "the worker did not say why"}
+	if d.Error != nil {
+		e = &sandboxd.Error{
+			Message: d.Error.Message, Line: d.Error.Line, Column: d.Error.Column, Frame: d.Error.Frame, Hint: d.Error.Hint,
+		}
+	}
+	r.end(kind, e)
+}
+
+// measure reads the kernel's account of a worker that lives.
+func (r *run) measure() {
+	if cpu, err := r.worker.CPU(); err == nil {
+		r.result.Stats.CPUMS = float64(cpu.Microseconds()) / 1000
+	}
+	if peak, err := r.worker.PeakMemory(); err == nil {
+		r.result.Stats.PeakMemory = peak
+	}
+}
+
+func (r *run) end(kind sandboxd.Outcome, e *sandboxd.Error) {
+	e.Kind = kind
+	r.result.Outcome, r.result.Error = kind, e
+}
+
+// close completes the result. Nothing is dispatched to the gateway afterwards.
+func (r *run) close() *sandboxd.Result {
+	unknown := r.account.Close()
+	if r.worker != nil {
+		r.worker.Hush()
+	}
+	r.calls.Wait()
+	for _, n := range unknown {
+		r.notify(context.Background(), "tools/cancel", sandboxd.ToolCancel{Run: r.account.ID, N: n})
+	}
+	r.result.Calls = r.account.Calls()
+	r.result.Stats.ToolMS = float64(r.account.ToolTime().Microseconds()) / 1000
+	if !r.started.IsZero() {
+		r.result.Stats.WallMS = since(r.started)
+	}
+	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
+		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
+	return &r.result
+}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/rpc"
+)
+
+// session is one connected gateway.
+type session struct {
+	*Server
+	caller Caller
+	peer   *rpc.Peer
+
+	mu      sync.Mutex // guards the fields below
+	servers []string   // nil before initialize
+	ready   bool
+	runs    map[string]*activeRun // by ULID
+}
+
+const (
+	maxLine     = 8 << 20 // bytes of one message of a gateway
+	maxRequests = 128     // unanswered ones of one connection
+	maxServers  = 256     // that a gateway may announce
+	maxName     = 128
+)
+
+// session serves one connection from its first byte to its last.
+func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
+	x := &session{Server: s, runs: make(map[string]*activeRun)}
+	x.peer = rpc.New(conn, rpc.Options{
+		Handle: x.handle, MaxLine: maxLine, MaxRequests: maxRequests,
+		Memory: s.memory, WriteWait: s.config.Gateways.WriteWait,
+	})
+	caller, err := identify(conn)
+	if err == nil {
+		err = caller.permit(s.allowed)
+	}
+	if err == nil && !s.connected(1) {
+		err = fmt.Errorf("%d gateways are connected, the most that the configuration allows", s.config.Gateways.Connections)
+	}
+	if err != nil {
+		s.log.Warn("gateway refused", "uid", caller.UID, "pid", caller.PID, "error", err)
+		x.peer.Refuse(rpc.Errorf(rpc.CodeRefused, "%s", err))
+		return
+	}
+	defer s.connected(-1)
+	x.caller = caller
+	if err := x.peer.Run(ctx); err != nil {
+		s.log.Info("gateway's connection broke", "uid", caller.UID, "pid", caller.PID, "error", err)
+	}
+}
+
+func (x *session) handle(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	if method == "initialize" {
+		return x.initialize(params)
+	}
+	if !x.initialized() {
+		return nil, rpc.Errorf(rpc.CodeRefused, "%q before initialize: call that first", method)
+	}
+	switch method {
+	case "execute":
+		return x.execute(ctx, params)
+	case "cancel":
+		return x.cancel(params)
+	case "status":
+		return x.status(params)
+	}
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status", method)
+}
+
+// decode reads params strictly.
+func decode(params json.RawMessage, into any) error {
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	if err := rpc.Decode(params, into); err != nil {
+		return rpc.Errorf(rpc.CodeInvalidParams, "params: %v", err)
+	}
+	return nil
+}
+
+func (x *session) initialize(params json.RawMessage) (any, error) {
+	var p sandboxd.InitializeParams
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.ProtocolVersion != sandboxd.ProtocolVersion {
+		return nil, rpc.Errorf(rpc.CodeVersion, "protocol version %q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
+	}
+	if err := checkServers(p.Servers); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ready {
+		return nil, rpc.Errorf(rpc.CodeRefused, "initialize was called already")
+	}
+	x.ready, x.servers = true, p.Servers
+	r := sandboxd.InitializeResult{ProtocolVersion: sandboxd.ProtocolVersion}
+	r.Server.Name, r.Server.Version = "sandboxd", x.version
+	for _, name := range profile.Names(x.profiles) {
+		p := x.profiles[name]
+		r.Profiles = append(r.Profiles, sandboxd.ProfileInfo{
+			Name: name, Description: p.Description, Limits: p.Limits, Isolation: x.proved[name],
+		})
+	}
+	return r, nil
+}
+
+func checkServers(names []string) error {
+	if len(names) > maxServers {
+		return rpc.Errorf(rpc.CodeInvalidParams, "servers: %d names, at most %d", len(names), maxServers)
+	}
+	for i, name := range names {
+		switch {
+		case name == "" || len(name) > maxName:
+			return rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: a name has 1 to %d bytes", i, maxName)
+		case slices.Contains(names[:i], name):
+			return rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: %q stands there twice", i, name)
+		}
+	}
+	return nil
+}
+
+func (x *session) initialized() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.ready
+}
+
+// cancel ends a run of this session, by its ULID or by the token that the gateway gave it.
+func (x *session) cancel(params json.RawMessage) (any, error) {
+	var p sandboxd.CancelParams
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if (p.Run == "") == (p.Token == "") {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, `params: give either "run" or "token"`)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := 0
+	for id, r := range x.runs {
+		if id == p.Run || p.Token != "" && r.token == p.Token {
+			r.cancel(errCancelled)
+			n++
+		}
+	}
+	return sandboxd.CancelResult{Cancelled: n}, nil
+}
+
+func (x *session) status(params json.RawMessage) (any, error) {
+	if err := decode(params, &struct{}{}); err != nil {
+		return nil, err
+	}
+	running, waiting := x.slots.counts()
+	r := sandboxd.StatusResult{Version: x.version, Running: running, Waiting: waiting}
+	for _, p := range x.pool.Status() {
+		r.Pool = append(r.Pool, sandboxd.PoolStatus(p))
+	}
+	slices.SortFunc(r.Pool, func(a, b sandboxd.PoolStatus) int {
+		if a.Profile < b.Profile {
+			return -1
+		}
+		return 1
+	})
+	return r, nil
+}
+
+// activeRun is what cancel needs of a run.
+type activeRun struct {
+	token  string
+	cancel context.CancelCauseFunc
+}
+
+// enroll makes a run known to cancel until the returned function is called.
+func (x *session) enroll(id, token string, cancel context.CancelCauseFunc) func() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.runs[id] = &activeRun{token, cancel}
+	return func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.runs, id)
+	}
+}
+
+// notifyWait bounds how long a notification may wait for a gateway that does not read.
+const notifyWait = time.Second
+
+func (x *session) notify(ctx context.Context, method string, params any) {
+	ctx, cancel := context.WithTimeout(ctx, notifyWait)
+	defer cancel()
+	// A connection that fails ends the run by itself.
+	_ = x.peer.Notify(ctx, method, params)
+}

@@ -1,0 +1,53 @@
+// Package systemd is the daemon's side of a service manager: sockets that it was started with, and what
+// it tells about itself. Without a service manager it does nothing.
+package systemd
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// ClientSocket is the FileDescriptorName of the socket for gateways.
+const ClientSocket = "client"
+
+// Listener returns the socket for gateways that the process was started with; nil if there was none.
+// A socket under any other name is an error: something would wait on it for ever.
+func Listener() (*net.UnixListener, error) {
+	named, err := activation.ListenersWithNames()
+	if err != nil {
+		return nil, fmt.Errorf("take sockets from the service manager: %w", err)
+	}
+	var client *net.UnixListener
+	for name, listeners := range named {
+		for _, l := range listeners {
+			unix, ok := l.(*net.UnixListener)
+			if name != ClientSocket || !ok || client != nil {
+				return nil, fmt.Errorf("socket %q from the service manager: want one Unix stream socket named %q", name, ClientSocket)
+			}
+			unix.SetUnlinkOnClose(false) // its path is the service manager's
+			client = unix
+		}
+	}
+	return client, nil
+}
+
+// Ready says that gateways are served.
+func Ready() error { return notify(daemon.SdNotifyReady) }
+
+// Stopping says that the end has begun.
+func Stopping() error { return notify(daemon.SdNotifyStopping) }
+
+// Status says in a line how things are.
+func Status(format string, args ...any) error {
+	return notify("STATUS=" + fmt.Sprintf(format, args...))
+}
+
+func notify(state string) error {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		return fmt.Errorf("notify the service manager: %w", err)
+	}
+	return nil
+}
