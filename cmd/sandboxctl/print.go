@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sandboxd/sandboxd"
+)
+
+// print shows a result: the value on standard output, all else on standard error.
+func print(r *sandboxd.Result, output string) error {
+	if output == "json" {
+		text, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print result: %w", err)
+		}
+		fmt.Println(string(text))
+		return failure(r)
+	}
+	printConsole(os.Stderr, r)
+	if r.Outcome == sandboxd.OutcomeOK {
+		fmt.Println(readable(r.Value))
+		if r.Hint != "" {
+			fmt.Fprintln(os.Stderr, "hint:", r.Hint)
+		}
+		return nil
+	}
+	printError(os.Stderr, r.Error)
+	printCalls(os.Stderr, r.Calls)
+	return failure(r)
+}
+
+// readable is a string as it is, and any other value as indented JSON.
+func readable(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil && len(value) > 0 && value[0] == '"' {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, value, "", "  ") != nil {
+		return string(value)
+	}
+	return out.String()
+}
+
+func printConsole(w io.Writer, r *sandboxd.Result) {
+	for _, l := range r.Console {
+		fmt.Fprintf(w, "[%s] %s\n", l.Level, visible(l.Text))
+	}
+	if t := r.Truncated; t.ConsoleBytes > 0 || t.ConsoleLines > 0 {
+		fmt.Fprintf(w, "[…] %d bytes of console text are over the limit and left out\n", t.ConsoleBytes)
+	}
+}
+
+func printError(w io.Writer, e *sandboxd.Error) {
+	fmt.Fprintln(w, "sandboxctl: error:", visible(e.Error()))
+	if e.Frame != "" {
+		number := fmt.Sprintf("%5d | ", e.Line)
+		fmt.Fprintf(w, "%s%s\n", number, visible(e.Frame))
+		if e.Column > 0 && e.Column <= utf8.RuneCountInString(e.Frame)+1 {
+			fmt.Fprintf(w, "%s^\n", strings.Repeat(" ", len(number)+e.Column-1))
+		}
+	}
+	if e.Hint != "" {
+		fmt.Fprintln(w, "hint:", visible(e.Hint))
+	}
+}
+
+// printCalls says what became of the calls of a run that failed: some may have changed something.
+func printCalls(w io.Writer, calls []sandboxd.Call) {
+	for _, c := range calls {
+		fmt.Fprintf(w, "  call %d  %s.%s  %s\n", c.N, visible(c.Server), visible(c.Tool), strings.ReplaceAll(string(c.State), "_", " "))
+	}
+}
+
+// visible keeps what a program or a tool wrote from steering the terminal.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// private is a daemon for one run. It listens in a directory that only this user can enter, and ends by
+// itself when nobody is connected any more, so that it can't outlive a killed sandboxctl.
+type private struct {
+	dir     string
+	socket  string
+	command *exec.Cmd
+	stderr  *tail
+	exited  chan struct{}
+}
+
+// startWait bounds the start, in which a worker is born and proved.
+const startWait = 20 * time.Second
+
+func startPrivate(ctx context.Context, o runOptions) (*private, error) {
+	binary, err := findDaemon()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(os.Getenv("XDG_RUNTIME_DIR"), "sandboxd-")
+	if err != nil {
+		return nil, fmt.Errorf("make its directory: %w", err)
+	}
+	p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
+	if err := p.start(ctx, binary, o); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// findDaemon looks beside this binary, and where a package puts it.
+func findDaemon() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find own path: %w", err)
+	}
+	here := filepath.Dir(self)
+	tried := []string{filepath.Join(here, "sandboxd"), filepath.Join(here, "..", "lib", "sandboxd", "sandboxd")}
+	for _, path := range tried {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", hinted{fmt.Errorf("there is no sandboxd at %s", strings.Join(tried, " or ")), "make build puts the four binaries beside each other"}
+}
+
+func (p *private) start(ctx context.Context, binary string, o runOptions) error {
+	config := filepath.Join(p.dir, "sandboxd.yaml")
+	if err := os.WriteFile(config, []byte(privateConfig(o)), 0o600); err != nil {
+		return fmt.Errorf("write its configuration: %w", err)
+	}
+	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
+	ready, err := net.ListenUnixgram("unixgram", told)
+	if err != nil {
+		return fmt.Errorf("listen for its READY: %w", err)
+	}
+	defer ready.Close()
+	p.command = exec.Command(binary, "--listen", p.socket, "--config", config)
+	p.command.Env = append(os.Environ(), "NOTIFY_SOCKET="+told.Name)
+	p.command.Stderr = p.stderr
+	if o.verbose {
+		p.command.Stderr = io.MultiWriter(p.stderr, os.Stderr)
+	}
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a ^C is ours to pass on
+	if err := p.command.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", binary, err)
+	}
+	go func() {
+		p.command.Wait()
+		close(p.exited)
+		ready.Close()
+	}()
+	return p.awaitReady(ctx, ready)
+}
+
+func privateConfig(o runOptions) string {
+	profile := o.profile
+	if profile == "" {
+		profile = "default"
+	}
+	level := "error"
+	if o.verbose {
+		level = "debug"
+	}
+	var sizes strings.Builder
+	for _, name := range []string{"default", "strict", "large"} {
+		if name != profile {
+			fmt.Fprintf(&sizes, "  %s: 0\n", name)
+		}
+	}
+	return fmt.Sprintf("pool:\n  %q: 1\n%sidle_exit: 2s\ndrain: 0s\nlog:\n  level: %s\n", profile, sizes.String(), level)
+}
+
+// awaitReady waits for sd_notify's READY=1.
+func (p *private) awaitReady(ctx context.Context, ready *net.UnixConn) error {
+	if err := ready.SetReadDeadline(time.Now().Add(startWait)); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { ready.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	message := make([]byte, 4096)
+	for {
+		n, err := ready.Read(message)
+		switch {
+		case err == nil && bytes.Contains(message[:n], []byte("READY=1")):
+			return nil
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, net.ErrClosed):
+			<-p.exited
+			return fmt.Errorf("it ended: %s", p.stderr)
+		}
+		return fmt.Errorf("it was not ready within %s: %s", startWait, p.stderr)
+	}
+}
+
+// stopWait is how long it gets to end by itself.
+const stopWait = 3 * time.Second
+
+// stop ends the daemon, and with it all that it started.
+func (p *private) stop() {
+	defer os.RemoveAll(p.dir)
+	if p.command == nil || p.command.Process == nil {
+		return
+	}
+	// Errors mean that it has ended already.
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(stopWait):
+		_ = p.command.Process.Kill()
+		<-p.exited
+	}
+}
+
+// tail keeps the end of what a process writes.
+type tail struct {
+	mu   sync.Mutex // guards the field below
+	text []byte
+}
+
+const maxTail = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-maxTail):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text := strings.TrimSpace(string(t.text)); text != "" {
+		return text
+	}
+	return "it said nothing"
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/upstream"
+)
+
+// runOptions are the options of `sandboxctl run`.
+type runOptions struct {
+	mcp     string
+	output  string
+	timeout time.Duration
+	memory  string
+	profile string
+	input   string
+	socket  string
+	verbose bool
+}
+
+func runCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run FILE|-",
+		Short: "Run one program, with the tools of MCP servers",
+		Long: `Run one JavaScript program and print what it returns. FILE - reads standard input.
+
+The program is the body of an async function. It calls the tools of the MCP servers in CONFIG as
+tools.<server>.<tool>({...}), and returns its answer.
+
+Where no daemon listens, a private one is started for the run.
+
+` + exitHelp,
+		Example: "  sandboxctl run --mcp examples/mcp.json examples/programs/top3.js\n" +
+			"  echo 'return input.a + 1' | sandboxctl run --input '{\"a\": 1}' -",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("run takes one FILE, or - for standard input; got %d arguments", len(args))}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.mcp, "mcp", "", `MCP servers: a file with {"mcpServers": {...}}, as MCP clients share it`)
+	f.StringVar(&o.output, "output", "text", "text, or json for the whole result object and nothing else on standard output")
+	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
+	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
+	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
+	f.StringVar(&o.input, "input", "", "a JSON value that the program sees as input")
+	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
+	return c
+}
+
+func run(ctx context.Context, file string, o runOptions) error {
+	program, err := o.program(file)
+	if err != nil {
+		return err
+	}
+	show := newProgress(os.Stderr)
+	defer show.clear()
+	servers, err := o.servers(ctx, show)
+	if err != nil {
+		return err
+	}
+	defer servers.Close()
+	dial := func(ctx context.Context, socket string) (*sandboxd.Client, error) {
+		return sandboxd.Dial(ctx, socket, sandboxd.Options{
+			Name: "sandboxctl", Version: version,
+			Servers: servers.Servers(), Tools: servers.Call, Progress: show.run,
+		})
+	}
+	client, release, err := connect(ctx, o, dial)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer client.Close()
+	result, err := client.Execute(ctx, program)
+	show.clear()
+	if err != nil {
+		return refusedHint(err)
+	}
+	return print(result, o.output)
+}
+
+// program reads the file and the options that go with it.
+func (o runOptions) program(file string) (sandboxd.Program, error) {
+	p := sandboxd.Program{Profile: o.profile, Progress: true}
+	if o.output != "text" && o.output != "json" {
+		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
+	}
+	limits := sandboxd.Limits{WallMS: o.timeout.Milliseconds()}
+	if o.timeout < 0 || o.timeout > 0 && limits.WallMS == 0 {
+		return p, usageError{fmt.Errorf("--timeout %s: must be at least 1ms", o.timeout)}
+	}
+	if o.memory != "" {
+		memory, err := units.RAMInBytes(o.memory)
+		if err != nil || memory <= 0 {
+			return p, usageError{fmt.Errorf("--memory %q: want a size such as 64MiB", o.memory)}
+		}
+		limits.MemoryBytes = memory
+	}
+	p.Limits = &limits
+	if o.input != "" {
+		if err := json.Unmarshal([]byte(o.input), new(any)); err != nil {
+			return p, usageError{fmt.Errorf("--input is not JSON: %w", err)}
+		}
+		p.Input = json.RawMessage(o.input)
+	}
+	source, err := readProgram(file)
+	p.Source = string(source)
+	return p, err
+}
+
+// maxProgram is above what any profile allows: the daemon says how long a program may be.
+const maxProgram = 4 << 20
+
+func readProgram(file string) ([]byte, error) {
+	in := io.Reader(os.Stdin)
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read program: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	source, err := io.ReadAll(io.LimitReader(in, maxProgram+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read program: %w", err)
+	case len(source) > maxProgram:
+		return nil, fmt.Errorf("read program: %s is longer than %d bytes", file, maxProgram)
+	}
+	return source, nil
+}
+
+// servers connects to the MCP servers of the configuration, if there is one.
+func (o runOptions) servers(ctx context.Context, show *progress) (*upstream.Upstreams, error) {
+	config := upstream.Config{}
+	if o.mcp != "" {
+		var err error
+		if config, err = upstream.LoadConfig(o.mcp); err != nil {
+			return nil, err
+		}
+		for _, w := range config.Warnings {
+			fmt.Fprintln(os.Stderr, "sandboxctl: warning:", w)
+		}
+	}
+	var stderr io.Writer = io.Discard
+	if o.verbose {
+		stderr = os.Stderr
+	}
+	show.say("starting MCP servers")
+	return upstream.Connect(ctx, config, upstream.Options{Stderr: stderr})
+}
+
+// refusedHint adds the way out of a request that the daemon did not take.
+func refusedHint(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return hinted{err, "the daemon did not say how the run ended"}
+	}
+	return err
+}
