@@ -1,4 +1,4 @@
-# Everything that people and CI do with this repository. `make help` lists it.
+# Everything that people and CI do with this repository; `make` lists it.
 
 export CGO_ENABLED = 0
 
@@ -6,12 +6,16 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-BINARIES = sandboxd sandbox-nursery sandbox-worker sandboxctl
+FUZZTIME  ?= 30s
+BENCHTIME ?= 5s
 
-.PHONY: help build run test test-race check-strict fuzz bench vet install uninstall clean
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+.PHONY: help build run test test-race check-strict fuzz bench lint vuln install uninstall clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the four binaries, and the example MCP server, into bin/
 	@mkdir -p bin
@@ -19,3 +23,38 @@ build: ## the four binaries, and the example MCP server, into bin/
 
 run: build ## a model-style program calls MCP tools from inside a jailed worker
 	bin/sandboxctl run --mcp examples/mcp.json examples/programs/top3.js
+
+test: ## all tests; ends with what was skipped, and why
+	go run ./tests/run
+
+test-race: ## all tests under the race detector (takes a C compiler)
+	CGO_ENABLED=1 go run ./tests/run -race
+
+check-strict: ## all tests; one that is skipped fails
+	SANDBOXD_STRICT=1 go run ./tests/run
+
+fuzz: ## each fuzz target for FUZZTIME (30s)
+	go run ./tests/run -fuzz $(FUZZTIME)
+
+bench: ## the figures of docs/benchmarks.md; wants an idle machine
+	go test ./tests/bench -run '^$$' -bench . -benchtime $(BENCHTIME)
+
+lint: ## go vet, gofmt and staticcheck
+	go vet ./...
+	@test -z "$$(gofmt -l .)" || { echo "gofmt wants: $$(gofmt -l .)"; exit 1; }
+	go run $(STATICCHECK) ./...
+
+vuln: ## govulncheck; takes its database from the network
+	go run $(GOVULNCHECK) ./...
+
+install: build ## into PREFIX (/usr/local), below DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/sandboxd
+	install bin/sandboxctl $(DESTDIR)$(PREFIX)/bin/
+	install bin/sandboxd bin/sandbox-nursery bin/sandbox-worker $(DESTDIR)$(PREFIX)/lib/sandboxd/
+
+uninstall: ## what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/sandboxctl
+	rm -rf $(DESTDIR)$(PREFIX)/lib/sandboxd
+
+clean: ## what build and the tests made
+	rm -rf bin tests/npm/node_modules

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/js"
@@ -22,11 +23,11 @@ func receive(conn *wire.Conn) (js.Program, error) {
 	if err := wire.Decode(line, &m); err != nil {
 		return js.Program{}, err
 	}
-	source, err := conn.Body(m.Source, wire.MaxBodies)
+	source, err := conn.Body(m.Source, wire.MaxBody)
 	if err != nil {
 		return js.Program{}, err
 	}
-	input, err := conn.Body(m.Input, wire.MaxBodies)
+	input, err := conn.Body(m.Input, wire.MaxBody)
 	return js.Program{
 		Source: string(source), Input: input, Servers: m.Servers,
 		Limits: js.Limits{
@@ -40,12 +41,10 @@ func receive(conn *wire.Conn) (js.Program, error) {
 // run runs the program, says how it ended, and waits to be killed: the daemon reads this process's account
 // while it lives.
 func run(conn *wire.Conn, engine *js.Engine, program js.Program) {
-	hungUp := make(chan struct{})
 	go func() {
-		defer close(hungUp)
-		if err := listen(conn, engine); err != nil {
-			os.Exit(1) // whoever sent that is gone, or is not the daemon
-		}
+		// io.EOF, or whoever sent that is not the daemon: there is nobody to tell.
+		_ = listen(conn, engine)
+		os.Exit(1)
 	}()
 	finish(conn, engine.Run(program, js.Host{
 		Calls:   func(calls []js.Call) { send(conn, calls) },
@@ -55,10 +54,10 @@ func run(conn *wire.Conn, engine *js.Engine, program js.Program) {
 			os.Exit(0) // the interpreter does not stop: nothing else ends it
 		},
 	}))
-	<-hungUp
+	select {}
 }
 
-// listen hands on what the daemon sends while the program runs.
+// listen hands on what the daemon sends while the program runs. It returns when there is no more, and why.
 func listen(conn *wire.Conn, engine *js.Engine) error {
 	for {
 		kind, line, err := conn.Header()
@@ -95,7 +94,7 @@ func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {
 	if !ok {
 		return fmt.Errorf("%w: a result of form %q", wire.ErrProtocol, m.Form)
 	}
-	body, err := conn.Body(m.Size, wire.MaxBodies)
+	body, err := conn.Body(m.Size, wire.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -108,27 +107,40 @@ func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {
 }
 
 func send(conn *wire.Conn, calls []js.Call) {
-	m := wire.Calls{Type: wire.TypeCalls, Calls: make([]wire.Call, len(calls))}
-	bodies := make([][]byte, len(calls))
+	for part := range slices.Chunk(calls, wire.MaxCalls) {
+		bodies := make([][]byte, len(part))
+		for i, c := range part {
+			bodies[i] = c.Args
+		}
+		write(conn, message(wire.TypeCalls, part), bodies...)
+	}
+}
+
+func message(kind string, calls []js.Call) wire.Calls {
+	m := wire.Calls{Type: kind, Calls: make([]wire.Call, len(calls))}
 	for i, c := range calls {
 		m.Calls[i] = wire.Call{ID: c.ID, Server: c.Server, Tool: c.Tool, Size: len(c.Args)}
-		bodies[i] = c.Args
 	}
-	write(conn, m, bodies...)
+	return m
 }
 
 func print(conn *wire.Conn, lines []js.Line) {
-	m := wire.Console{Type: wire.TypeConsole, Lines: make([]wire.Line, len(lines))}
-	for i, l := range lines {
-		m.Lines[i] = wire.Line(l)
+	for part := range slices.Chunk(lines, wire.MaxLines) {
+		m := wire.Console{Type: wire.TypeConsole, Lines: make([]wire.Line, len(part))}
+		texts := make([][]byte, len(part))
+		for i, l := range part {
+			m.Lines[i] = wire.Line{Level: l.Level, Size: len(l.Text)}
+			texts[i] = []byte(l.Text)
+		}
+		write(conn, m, texts...)
 	}
-	write(conn, m)
 }
 
-// finish says how the run ended, after what it still has to print.
+// finish says how the run ended, after what it still has to tell.
 func finish(conn *wire.Conn, o js.Outcome) {
-	if len(o.Lines) > 0 {
-		print(conn, o.Lines)
+	print(conn, o.Lines)
+	for part := range slices.Chunk(o.Unsent, wire.MaxCalls) {
+		write(conn, message(wire.TypeUnsent, part))
 	}
 	m := wire.Done{
 		Type: wire.TypeDone, Kind: o.Kind, Size: len(o.Value), Hint: o.Hint,
@@ -137,9 +149,6 @@ func finish(conn *wire.Conn, o js.Outcome) {
 	if o.Error != nil {
 		e := wire.Error(*o.Error)
 		m.Error = &e
-	}
-	for _, c := range o.Unsent {
-		m.Unsent = append(m.Unsent, wire.Call{ID: c.ID, Server: c.Server, Tool: c.Tool})
 	}
 	write(conn, m, o.Value)
 }

@@ -15,91 +15,91 @@ type answer struct {
 	body []byte
 }
 
-// read takes the answer out of a CallToolResult, once, without decoding what is in it: the structured
+// toolResult are the parts of a CallToolResult that matter.
+type toolResult struct {
+	structured []byte
+	hasContent bool
+	text       []byte // of all text items, with line breaks between
+	onlyText   bool
+	isError    bool
+}
+
+// read takes the answer out of a CallToolResult, in one walk and without decoding what is in it: the structured
 // content, else the text, else, if there are images or other things, the result whole.
 func read(raw []byte) (answer, error) {
-	var structured, content []byte
-	isError := false
-	err := rawjson.Object(raw, func(m rawjson.Member) error {
-		switch m.Key {
-		case "structuredContent":
-			if !bytes.Equal(m.Value, null) {
-				structured = m.Value
-			}
-		case "content":
-			content = m.Value
-		case "isError":
-			isError = !bytes.Equal(m.Value, []byte("false")) && !bytes.Equal(m.Value, null)
-		}
-		return nil // MCP lets servers add members, and later versions will
-	})
-	switch {
-	case err != nil:
-		return answer{}, err
-	case isError:
-		text, _, err := texts(content)
-		return answer{wire.FormFailed, text}, err
-	case structured != nil:
-		return answer{wire.FormJSON, structured}, nil
-	case content == nil:
-		return answer{}, errors.New(`neither "content" nor "structuredContent"`)
+	r := toolResult{onlyText: true}
+	c := rawjson.New(raw)
+	err := c.Object(func(key string) error { return r.member(c, key) })
+	if err == nil {
+		err = c.End()
 	}
-	text, only, err := texts(content)
 	switch {
 	case err != nil:
 		return answer{}, err
-	case !only:
+	case r.isError:
+		return answer{wire.FormFailed, r.text}, nil
+	case r.structured != nil:
+		return answer{wire.FormJSON, r.structured}, nil
+	case !r.hasContent:
+		return answer{}, errors.New(`neither "content" nor "structuredContent"`)
+	case !r.onlyText:
 		return answer{wire.FormJSON, raw}, nil
 	}
-	return answer{wire.FormAuto, text}, nil
+	return answer{wire.FormAuto, r.text}, nil
 }
 
 var null = []byte("null")
 
-// texts joins the text items of a content array; only reports that there is nothing else in it.
-func texts(content []byte) (text []byte, only bool, err error) {
-	if content == nil {
-		return nil, true, nil
-	}
-	only = true
-	first := true
-	err = rawjson.Array(content, func(item []byte) error {
-		kind, literal, err := contentItem(item)
-		switch {
-		case err != nil:
-			return err
-		case kind != "text":
-			only = false
-			return nil
+func (r *toolResult) member(c *rawjson.Cursor, key string) error {
+	switch key {
+	case "content":
+		r.hasContent = true
+		items := 0
+		return c.Array(func() error {
+			items++
+			return r.item(c, items > 1)
+		})
+	case "structuredContent":
+		value, err := c.Value()
+		if !bytes.Equal(value, null) {
+			r.structured = value
 		}
-		if !first {
-			text = append(text, '\n')
-		}
-		first = false
-		text, err = rawjson.AppendString(text, literal)
 		return err
-	})
-	return text, only, err
+	case "isError":
+		value, err := c.Value()
+		r.isError = !bytes.Equal(value, []byte("false")) && !bytes.Equal(value, null)
+		return err
+	}
+	return c.Skip() // MCP lets servers add members, and later versions will
 }
 
-// contentItem reads the type and the text of one item.
-func contentItem(item []byte) (kind string, text []byte, err error) {
-	err = rawjson.Object(item, func(m rawjson.Member) error {
-		switch m.Key {
+// item takes one item of the content.
+func (r *toolResult) item(c *rawjson.Cursor, further bool) error {
+	kind, hasText := "", false
+	err := c.Object(func(key string) (err error) {
+		switch key {
 		case "type":
-			raw, err := rawjson.AppendString(nil, m.Value)
+			var raw []byte
+			raw, err = c.AppendString(nil)
 			kind = string(raw)
-			return err
 		case "text":
-			text = m.Value
+			hasText = true
+			if further {
+				r.text = append(r.text, '\n')
+			}
+			r.text, err = c.AppendString(r.text)
+		default:
+			err = c.Skip()
 		}
-		return nil
+		return err
 	})
-	if err != nil {
-		return "", nil, fmt.Errorf("content: %w", err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("content: %w", err)
+	case kind != "text":
+		r.onlyText = false
+	case !hasText:
+		return errors.New(`content: a text without "text"`)
 	}
-	if kind == "text" && text == nil {
-		return "", nil, errors.New(`content: a text without "text"`)
-	}
-	return kind, text, nil
+	return nil
 }

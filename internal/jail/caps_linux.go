@@ -29,11 +29,15 @@ func (e *entry) dropCapabilities() error {
 	if errno != 0 {
 		return fmt.Errorf("capset on all threads (ENOTSUP: built with cgo): %w", errno)
 	}
+	if err := unix.Capget(&header, &held[0]); err != nil || held != none {
+		return fmt.Errorf("capget after capset: %v, %+v are left", err, held)
+	}
 	return nil
 }
 
 // dropBounding empties the bounding set of all threads. No thread can exec anyway, and no_new_privs
-// is on: this is the third wall, and costs milliseconds where the set was full.
+// is on: this is the third wall, and costs milliseconds where the set was full. Who starts workers
+// as root had better empty its own first; then this finds nothing to do.
 func dropBounding() error {
 	for c := uintptr(0); ; c++ {
 		set, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_READ, c, 0)
@@ -56,6 +60,9 @@ func dropBounding() error {
 func (e *entry) clearDumpable() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl(PR_SET_DUMPABLE): %w", err)
+	}
+	if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 0 {
+		return fmt.Errorf("dumpable is %d (%v), must be 0", dumpable, err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		{"no report", pid, jail.Report{}, "landlock ABI 0, 0 proofs"},
 		{"another limit", pid, raised, "reported were [fsize=1"},
 		{"no process", 1 << 30, report, "no such file"},
-		{"unconfined", 1, report, "must be"},
+		{"unconfined", 1, report, "its status is not"},
 	}
 	for _, tt := range tests {
 		if err := jail.Check(tt.pid, tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 // TestCheckSeesMissingSteps: a worker that stopped short of the last wall is found out.
 func TestCheckSeesMissingSteps(t *testing.T) {
 	c := start(t, spec, "step", "start threads")
-	if err := jail.Check(c.Process.Pid, c.ready(t)); err == nil || !strings.Contains(err.Error(), `Seccomp is "`) {
+	if err := jail.Check(c.Process.Pid, c.ready(t)); err == nil || !strings.Contains(err.Error(), `its status is not "Seccomp:`) {
 		t.Errorf("without a filter: %v", err)
 	}
 	c = start(t, spec, "step", "prove rlimits")

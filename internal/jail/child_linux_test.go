@@ -31,6 +31,7 @@ var executable = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	childDir = dir
 	name := filepath.Join(dir, "jail.test")
 	cmd := exec.Command("go", "test", "-c", "-o", name, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
@@ -39,6 +40,8 @@ var executable = sync.OnceValues(func() (string, error) {
 	}
 	return name, nil
 })
+
+var childDir string // where that one is; removed by TestMain
 
 // child is a worker in the jail, or on its way there.
 type child struct {

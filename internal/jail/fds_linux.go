@@ -1,10 +1,10 @@
 package jail
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -93,11 +93,11 @@ func (d *descriptors) take(l fdLink) error {
 // refuseNamedMappings finds out now what would kill the worker later: where the kernel can name
 // mappings (5.17), the Go runtime asks it to, unless it was told not to.
 func refuseNamedMappings() error {
-	maps, err := os.ReadFile("/proc/self/maps")
+	maps, err := readFile("/proc/self/maps")
 	if err != nil {
 		return err
 	}
-	if strings.Contains(string(maps), "[anon: Go:") {
+	if bytes.Contains(maps, []byte("[anon: Go:")) {
 		return errors.New("the Go runtime names its mappings by prctl: build main with //go:debug decoratemappings=0")
 	}
 	return nil
@@ -111,40 +111,28 @@ type fdLink struct {
 
 func (l fdLink) runtime() bool { return l.target == linkEpoll || l.target == linkEvent }
 
-// openFDs lists what this process has open, in ascending order. It uses no os.File, which would start the netpoller.
+// openFDs lists what this process has open, in ascending order.
 func openFDs() ([]fdLink, error) {
 	const dir = "/proc/self/fd"
-	d, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	names, err := readDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
+		return nil, err
 	}
-	defer unix.Close(d)
 	var links []fdLink
-	buf := make([]byte, 4096)
-	for {
-		n, err := unix.ReadDirent(d, buf)
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", dir, err)
+			return nil, fmt.Errorf("list %s: %w", dir, err)
 		}
-		if n == 0 {
-			return links, nil
+		var buf [256]byte
+		n, err := unix.Readlink(dir+"/"+name, buf[:])
+		if err == unix.ENOENT {
+			continue // the one that listed the others
 		}
-		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
-		for _, name := range names {
-			fd, err := strconv.Atoi(name)
-			if err != nil || fd == d {
-				continue
-			}
-			links = append(links, fdLink{fd, readlink(dir + "/" + name)})
+		if err != nil {
+			return nil, fmt.Errorf("read link %s/%s: %w", dir, name, err)
 		}
+		links = append(links, fdLink{fd, string(buf[:n])})
 	}
-}
-
-func readlink(path string) string {
-	var buf [256]byte
-	n, err := unix.Readlink(path, buf[:])
-	if err != nil {
-		return err.Error() // no target that anything expects
-	}
-	return string(buf[:n])
+	return links, nil
 }

@@ -181,6 +181,7 @@ func TestFilter(t *testing.T) {
 				}
 			}
 			pairs(n, values, try)
+			sweep(n, try)
 			t.Logf("%d runs: %d killed, %d allowed, %d EPERM", ran[kill]+ran[allow]+ran[eperm], ran[kill], ran[allow], ran[eperm])
 			if ran[allow] == 0 || ran[eperm] == 0 {
 				t.Error("nothing was allowed")
@@ -201,6 +202,23 @@ func pairs(n numbers, values []uint64, try func(syscallData)) {
 						try(syscallData{nr, n.audit, set})
 					}
 				}
+			}
+		}
+	}
+}
+
+// sweep tries every small value of each argument of each rule, and each bit flipped.
+func sweep(n numbers, try func(syscallData)) {
+	for nr, right := range benign(n) {
+		for arg := range 6 {
+			c := syscallData{nr, n.audit, right}
+			for v := range uint64(1024) {
+				c.args[arg] = v
+				try(c)
+			}
+			for bit := range 64 {
+				c.args[arg] = right[arg] ^ 1<<bit
+				try(c)
 			}
 		}
 	}

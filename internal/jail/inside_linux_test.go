@@ -22,7 +22,7 @@ import (
 // acts are what children do inside.
 var acts = map[string]act{
 	"nothing":  {inside: func(string) {}},
-	"churn":    {inside: func(string) { churn(30); say("churned") }},
+	"churn":    {inside: func(string) { churn(20); say("churned") }},
 	"timers":   {inside: func(string) { timers(); say("timed") }},
 	"panic":    {inside: func(string) { say("recovered %v", recovered()) }},
 	"echo":     {inside: func(string) { echo() }},
@@ -50,7 +50,7 @@ func churn(rounds int) {
 			wg.Go(func() {
 				var keep [][]byte
 				for j := range 200 {
-					keep = append(keep, make([]byte, 100*j))
+					keep = append(keep, make([]byte, 20*j))
 				}
 				runtime.Gosched()
 				runtime.KeepAlive(keep)

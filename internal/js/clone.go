@@ -2,17 +2,20 @@ package js
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dop251/goja"
 )
 
-// clonable are the constructors that structuredClone rebuilds objects with.
-var clonable = []string{
-	"Map", "Set", "Date", "RegExp", "ArrayBuffer", "Number", "String", "Boolean",
-	"Error", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError",
-	"Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array",
-	"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
-}
+// The constructors that structuredClone rebuilds objects with. They are looked up when they are needed, as goja makes
+// them when they are first asked for, and few programs clone a typed array. A program that replaces one fools itself.
+var (
+	errorNames      = []string{"EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"}
+	typedArrayNames = []string{
+		"Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array",
+		"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+	}
+)
 
 // structuredClone copies a value deeply, with cycles, as HTML says. Prototypes and accessors are lost, as they are
 // there; a function, symbol, Promise or part of `tools` throws a DataCloneError.
@@ -108,7 +111,7 @@ func (c *cloner) collection(o *goja.Object, k kind) *goja.Object {
 
 func (c *cloner) errorObject(o *goja.Object) *goja.Object {
 	name := "Error"
-	if v := o.Get("name"); v != nil && c.e.real.constructors[v.String()] != nil {
+	if v := o.Get("name"); v != nil && slices.Contains(errorNames, v.String()) {
 		name = v.String()
 	}
 	copied := c.keep(o, c.construct(name, o.Get("message")))
@@ -132,8 +135,8 @@ func (c *cloner) primitive(o *goja.Object) goja.Value {
 
 func (c *cloner) typedArrayName(o *goja.Object) string {
 	ctor := o.Get("constructor")
-	for name, real := range c.e.real.constructors {
-		if ctor == goja.Value(real) {
+	for _, name := range typedArrayNames {
+		if ctor == c.e.vm.Get(name) {
 			return name
 		}
 	}
@@ -142,7 +145,7 @@ func (c *cloner) typedArrayName(o *goja.Object) string {
 }
 
 func (c *cloner) construct(name string, args ...goja.Value) *goja.Object {
-	o, err := c.e.vm.New(c.e.real.constructors[name], args...)
+	o, err := c.e.vm.New(c.e.vm.Get(name), args...)
 	if err != nil {
 		panic(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
@@ -213,89 +212,6 @@ func (n *encoder) field(name string, v goja.Value, first bool) (wrote bool, err 
 	return true, n.value(v)
 }
 
-func (n *encoder) errorObject(o *goja.Object) error {
-	n.buf = append(n.buf, '{')
-	first := true
-	for _, name := range []string{"name", "message"} {
-		wrote, err := n.field(name, o.Get(name), first)
-		if err != nil {
-			return err
-		}
-		first = first && !wrote
-	}
-	return n.fields(o, first)
-}
-
-func (n *encoder) set(o *goja.Object) (err error) {
-	n.buf = append(n.buf, '[')
-	i := int64(0)
-	n.e.each(n.e.real.setForEach, o, func(v, _ goja.Value) {
-		if err == nil {
-			err = n.element(i, v)
-			i++
-		}
-	})
-	n.buf = append(n.buf, ']')
-	return err
-}
-
-func (n *encoder) mapObject(o *goja.Object) (err error) {
-	var keys, values []goja.Value
-	named := true
-	n.e.each(n.e.real.mapForEach, o, func(v, k goja.Value) {
-		keys, values = append(keys, k), append(values, v)
-		named = named && goja.IsString(k)
-	})
-	if !named {
-		return n.pairs(keys, values)
-	}
-	n.buf = append(n.buf, '{')
-	first := true
-	for i, k := range keys {
-		wrote, err := n.field(k.String(), values[i], first)
-		if err != nil {
-			return err
-		}
-		first = first && !wrote
-	}
-	n.buf = append(n.buf, '}')
-	return nil
-}
-
-func (n *encoder) pairs(keys, values []goja.Value) error {
-	n.buf = append(n.buf, '[')
-	for i := range keys {
-		pair := n.e.vm.NewArray(keys[i], values[i])
-		if err := n.element(int64(i), pair); err != nil {
-			return err
-		}
-	}
-	n.buf = append(n.buf, ']')
-	return nil
-}
-
-// string writes well-formed JSON: a lone surrogate, which UTF-8 can't hold, as an escape.
-func (n *encoder) string(s goja.String) {
-	text := s.String()
-	if !strings.ContainsRune(text, utf8.RuneError) {
-		n.buf = appendString(n.buf, text)
-		return
-	}
-	n.buf = append(n.buf, '"')
-	for i := 0; i < s.Length(); i++ {
-		c := rune(s.CharAt(i))
-		if c >= 0xD800 && c < 0xDC00 && i+1 < s.Length() {
-			if low := rune(s.CharAt(i + 1)); low >= 0xDC00 && low < 0xE000 {
-				n.buf = utf8.AppendRune(n.buf, (c-0xD800)<<10|(low-0xDC00)+0x10000)
-				i++
-				continue
-			}
-		}
-		n.buf = appendUnit(n.buf, c)
-	}
-	n.buf = append(n.buf, '"')
-}
-
 // spill keeps a value that is far too large from filling memory twice. Its size is still told.
 func (n *encoder) spill() {
 	if int64(len(n.buf)) > n.limit {
@@ -319,48 +235,4 @@ func (n *encoder) where() string {
 		}
 	}
 	return clipText(b.String(), 256)
-}
-
-// appendString quotes text. U+2028 and U+2029 are escaped, as some readers of lines take them for line ends.
-func appendString(buf []byte, text string) []byte {
-	buf = append(buf, '"')
-	start := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c != 0xE2 {
-			continue
-		}
-		if c == 0xE2 && !strings.HasPrefix(text[i:], "\u2028") && !strings.HasPrefix(text[i:], "\u2029") {
-			continue
-		}
-		buf = append(buf, text[start:i]...)
-		r, size := utf8.DecodeRuneInString(text[i:])
-		buf = appendUnit(buf, r)
-		i += size - 1
-		start = i + 1
-	}
-	buf = append(buf, text[start:]...)
-	return append(buf, '"')
-}
-
-// appendUnit writes one UTF-16 unit, escaped where it has to be.
-func appendUnit(buf []byte, c rune) []byte {
-	switch c {
-	case '"', '\\':
-		return append(buf, '\\', byte(c))
-	case '\b':
-		return append(buf, '\\', 'b')
-	case '\f':
-		return append(buf, '\\', 'f')
-	case '\n':
-		return append(buf, '\\', 'n')
-	case '\r':
-		return append(buf, '\\', 'r')
-	case '\t':
-		return append(buf, '\\', 't')
-	}
-	if c < 0x20 || c >= 0xD800 && c < 0xE000 || c == 0x2028 || c == 0x2029 {
-		return fmt.Appendf(buf, `\u%04x`, c)
-	}
-	return utf8.AppendRune(buf, c)
 }

@@ -12,8 +12,6 @@ type intrinsics struct {
 	typeError, rangeError, syntaxError, plainError, toolError, toolBlocked *goja.Object
 
 	getOwnPropertyDescriptor, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
-
-	constructors map[string]*goja.Object // that structuredClone rebuilds objects with
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -25,10 +23,6 @@ func (e *Engine) setGlobals() {
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
 	r.regexpToString = e.protoMethod("RegExp", "toString")
-	r.constructors = map[string]*goja.Object{}
-	for _, name := range clonable {
-		r.constructors[name] = e.global(name)
-	}
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
 	e.define("ToolError", r.toolError)
 	e.define("ToolBlocked", r.toolBlocked)
@@ -138,41 +132,4 @@ func (e *Engine) each(forEach goja.Callable, o *goja.Object, f func(v, k goja.Va
 func isThrown(err error) bool {
 	var ex *goja.Exception
 	return errors.As(err, &ex)
-}
-
-// jsonParse is JSON.parse over our own parser.
-func (e *Engine) jsonParse(fc goja.FunctionCall) goja.Value {
-	v, err := e.parseJSON(fc.Argument(0).String())
-	if err != nil {
-		panic(e.newError(e.real.syntaxError, err.Error()))
-	}
-	reviver, ok := goja.AssertFunction(fc.Argument(1))
-	if !ok {
-		return v
-	}
-	root := e.vm.NewObject()
-	root.Set("", v)
-	return e.revive(reviver, root, "")
-}
-
-func (e *Engine) revive(reviver goja.Callable, holder *goja.Object, name string) goja.Value {
-	v := holder.Get(name)
-	if v == nil {
-		v = goja.Undefined()
-	}
-	if o, ok := v.(*goja.Object); ok {
-		names := o.Keys()
-		for _, key := range names {
-			if value := e.revive(reviver, o, key); goja.IsUndefined(value) {
-				o.Delete(key)
-			} else {
-				setOwn(o, key, value)
-			}
-		}
-	}
-	result, err := reviver(holder, e.vm.ToValue(name), v)
-	if err != nil {
-		panic(err)
-	}
-	return result
 }

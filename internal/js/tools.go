@@ -76,9 +76,14 @@ func (s *server) Get(name string) goja.Value {
 }
 
 func (s *server) Set(string, goja.Value) bool { return false }
-func (s *server) Has(name string) bool        { return !slices.Contains(notTools, name) }
-func (s *server) Delete(string) bool          { return false }
-func (s *server) Keys() []string              { return nil }
+func (s *server) Has(name string) bool {
+	return name != "" && len(name) <= maxToolName && !slices.Contains(notTools, name)
+}
+func (s *server) Delete(string) bool { return false }
+func (s *server) Keys() []string     { return nil }
+
+// maxToolName is what MCP allows, in bytes. A longer name is none.
+const maxToolName = 128
 
 // tool is one function below a server.
 type tool struct {

@@ -2,6 +2,9 @@ package js
 
 import (
 	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -115,8 +118,12 @@ func (e *Engine) syntaxError(err error) *Outcome {
 
 func (e *Engine) syntaxErrorAt(message string, at file.Position) *Outcome {
 	offset := e.source.offset(at)
-	if offset > len(e.source.text) { // the parser stumbled over our suffix
+	switch {
+	case offset > len(e.source.text): // the parser stumbled over our suffix
 		message = "Unexpected end of input"
+	case strings.HasSuffix(message, " ILLEGAL") && offset >= 0 && offset < len(e.source.text):
+		r, _ := utf8.DecodeRuneInString(e.source.text[offset:])
+		message = "Unexpected character " + strconv.QuoteRune(r)
 	}
 	failure := &Error{Message: clipText("SyntaxError: "+message, maxMessage)}
 	e.source.place(failure, e.source.clamp(offset))

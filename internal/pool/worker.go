@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,7 +71,7 @@ func (w *Worker) Stop(kind, message string) error {
 // stopWait bounds how long a worker that does not read can keep Stop.
 const stopWait = 50 * time.Millisecond
 
-// Next returns what the worker says next: a *wire.Calls, *wire.Console or *wire.Done. io.EOF means that
+// Next returns what the worker says next: []wire.Call, []wire.Line, Unsent or *wire.Done. io.EOF means that
 // it is gone; an error that wraps wire.ErrProtocol, that it must be.
 func (w *Worker) Next(ctx context.Context) (any, error) {
 	stop := context.AfterFunc(ctx, func() { w.process.Socket.SetReadDeadline(time.Unix(1, 0)) })
@@ -83,7 +84,9 @@ func (w *Worker) Next(ctx context.Context) (any, error) {
 	case wire.TypeCalls:
 		return w.nextCalls(ctx, line)
 	case wire.TypeConsole:
-		return w.nextConsole(line)
+		return w.nextConsole(ctx, line)
+	case wire.TypeUnsent:
+		return w.nextUnsent(line)
 	case wire.TypeDone:
 		return w.nextDone(ctx, line)
 	}
@@ -114,19 +117,12 @@ func (w *Worker) nextCalls(ctx context.Context, line []byte) (any, error) {
 	if err := wire.Decode(line, &m); err != nil {
 		return nil, err
 	}
-	if len(m.Calls) == 0 || len(m.Calls) > wire.MaxBatch {
-		return nil, fmt.Errorf("%w: %d calls in one message", wire.ErrProtocol, len(m.Calls))
-	}
-	if w.calls+len(m.Calls) > w.limits.Calls {
-		return nil, fmt.Errorf("%w: more calls than the %d that it was told", wire.ErrProtocol, w.limits.Calls)
+	if n := len(m.Calls); n == 0 || n > wire.MaxCalls || w.calls+n > w.limits.Calls {
+		return nil, fmt.Errorf("%w: %d calls after %d, of %d", wire.ErrProtocol, n, w.calls, w.limits.Calls)
 	}
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		w.calls++
-		if c.ID != w.calls {
-			return nil, fmt.Errorf("%w: call %d where %d was due", wire.ErrProtocol, c.ID, w.calls)
-		}
-		if err := checkName(c.Server, c.Tool); err != nil {
+		if err := w.count(c); err != nil {
 			return nil, err
 		}
 		body, err := w.conn.Body(c.Size, w.limits.ArgumentBytes)
@@ -137,19 +133,41 @@ func (w *Worker) nextCalls(ctx context.Context, line []byte) (any, error) {
 			return nil, fmt.Errorf("%w: arguments of call %d: %v", wire.ErrProtocol, c.ID, err)
 		}
 	}
-	return &m, nil
+	return m.Calls, nil
 }
 
-// maxName bounds names of servers and tools. MCP asks for 128 characters at most.
-const maxName = 256
-
-func checkName(names ...string) error {
-	for _, name := range names {
-		if name == "" || len(name) > maxName {
+// count checks the number and the names of a call.
+func (w *Worker) count(c *wire.Call) error {
+	w.calls++
+	if c.ID != w.calls {
+		return fmt.Errorf("%w: call %d where %d was due", wire.ErrProtocol, c.ID, w.calls)
+	}
+	for _, name := range []string{c.Server, c.Tool} {
+		if name == "" || len(name) > wire.MaxName {
 			return fmt.Errorf("%w: a name of %d bytes", wire.ErrProtocol, len(name))
 		}
 	}
 	return nil
+}
+
+// Unsent are calls that the program made and that are not to be performed.
+type Unsent []wire.Call
+
+func (w *Worker) nextUnsent(line []byte) (any, error) {
+	var m wire.Calls
+	if err := wire.Decode(line, &m); err != nil {
+		return nil, err
+	}
+	// One more than the limit: that is how a program goes over it.
+	if n := len(m.Calls); n == 0 || n > wire.MaxCalls || w.calls+n > w.limits.Calls+1 {
+		return nil, fmt.Errorf("%w: %d unsent calls after %d, of %d", wire.ErrProtocol, n, w.calls, w.limits.Calls)
+	}
+	for i := range m.Calls {
+		if err := w.count(&m.Calls[i]); err != nil {
+			return nil, err
+		}
+	}
+	return Unsent(m.Calls), nil
 }
 
 // compact checks that text is one JSON value that begins with first (0: any), and makes it fit one line.
@@ -165,35 +183,36 @@ func compact(text []byte, first byte) ([]byte, error) {
 	return bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")), nil
 }
 
-func (w *Worker) nextConsole(line []byte) (any, error) {
+func (w *Worker) nextConsole(ctx context.Context, line []byte) (any, error) {
 	var m wire.Console
 	if err := wire.Decode(line, &m); err != nil {
 		return nil, err
 	}
-	for _, l := range m.Lines {
+	if len(m.Lines) > wire.MaxLines {
+		return nil, fmt.Errorf("%w: %d console lines in one message", wire.ErrProtocol, len(m.Lines))
+	}
+	for i := range m.Lines {
+		l := &m.Lines[i]
 		switch l.Level {
 		case "log", "info", "warn", "error", "debug":
 		default:
 			return nil, fmt.Errorf("%w: console level %.40q", wire.ErrProtocol, l.Level)
 		}
-		w.printed += int64(len(l.Text)) + 1
+		w.printed++ // the end of the line counts, as for the worker
+		text, err := w.conn.Body(l.Size, w.limits.ConsoleBytes-w.printed)
+		if err != nil {
+			return nil, w.reading(ctx, err)
+		}
+		w.printed += int64(l.Size)
+		l.Text = strings.ToValidUTF8(string(text), "\ufffd")
 	}
-	if w.printed > w.limits.ConsoleBytes+consoleSlack {
-		return nil, fmt.Errorf("%w: more console text than the %d bytes that it was told", wire.ErrProtocol, w.limits.ConsoleBytes)
-	}
-	return &m, nil
+	return m.Lines, nil
 }
-
-// consoleSlack is what the worker may be over: it counts text, and not the byte that ends a line.
-const consoleSlack = 4 << 10
 
 func (w *Worker) nextDone(ctx context.Context, line []byte) (any, error) {
 	var m wire.Done
 	if err := wire.Decode(line, &m); err != nil {
 		return nil, err
-	}
-	if len(m.Unsent) > wire.MaxBatch {
-		return nil, fmt.Errorf("%w: %d unsent calls", wire.ErrProtocol, len(m.Unsent))
 	}
 	body, err := w.conn.Body(m.Size, w.limits.OutputBytes)
 	if err != nil {

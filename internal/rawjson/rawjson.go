@@ -2,8 +2,8 @@
 //
 // The daemon carries tool results of megabytes between a gateway and a worker. It must know where the
 // parts of a message begin and end, but what is inside a result is the worker's to parse. So this
-// package checks what it walks over (the members of one object, the items of one array) and only pairs
-// brackets and quotes below that: text that it accepts can still be no valid JSON further down.
+// package checks what it walks over (the members of an object, the items of an array) and only pairs
+// brackets and quotes in what it skips: text that it accepts can still be no valid JSON further down.
 package rawjson
 
 import (
@@ -11,278 +11,225 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // MaxDepth bounds how deep values may nest: a peer may not make us, or a worker, recurse without end.
 const MaxDepth = 512
 
-// Member is one member of an object: its key, decoded, and the text of its value.
-type Member struct {
-	Key   string
-	Value []byte
-}
-
-// Object calls each for every member of the one object that text consists of, in order.
-// The value's bytes are those of text. Duplicate keys are an error: two readers of one message
-// must not be able to see two different messages.
-func Object(text []byte, each func(Member) error) error {
-	var seen []string
-	return walk(text, '{', '}', func(i int) (int, error) {
-		if text[i] != '"' {
-			return 0, syntax(text, i, "a key in quotes")
-		}
-		end, err := skipString(text, i)
-		if err != nil {
-			return 0, err
-		}
-		key, err := key(text[i:end])
-		if err != nil {
-			return 0, err
-		}
-		for _, s := range seen {
-			if s == key {
-				return 0, fmt.Errorf("the key %q stands twice in one object", key)
-			}
-		}
-		if len(seen) == maxMembers {
-			return 0, fmt.Errorf("an object has more than %d members", maxMembers)
-		}
-		seen = append(seen, key)
-		i = space(text, end)
-		if i == len(text) || text[i] != ':' {
-			return 0, syntax(text, i, "':'")
-		}
-		i = space(text, i+1)
-		end, err = Skip(text, i)
-		if err != nil {
-			return 0, err
-		}
-		return end, each(Member{key, text[i:end]})
-	})
-}
-
 // maxMembers bounds the objects that are walked: envelopes and tool results have a handful of members,
 // and finding duplicates is quadratic.
 const maxMembers = 64
 
-// Array calls each for every item of the one array that text consists of, in order.
-func Array(text []byte, each func(item []byte) error) error {
-	return walk(text, '[', ']', func(i int) (int, error) {
-		end, err := Skip(text, i)
-		if err != nil {
-			return 0, err
-		}
-		return end, each(text[i:end])
-	})
+// Cursor walks text from front to back, each byte once.
+type Cursor struct {
+	text []byte
+	at   int
 }
 
-// walk reads what stands between open and close: nothing, or what item reads, with commas between.
-// item gets the index of its first byte and returns the one just past its last.
-func walk(text []byte, open, close byte, item func(i int) (int, error)) error {
-	i := space(text, 0)
-	if i == len(text) || text[i] != open {
-		return syntax(text, i, "'"+string(open)+"'")
-	}
-	i = space(text, i+1)
-	for first := true; ; first = false {
-		if i == len(text) {
-			return syntax(text, i, "'"+string(close)+"'")
-		}
-		if text[i] == close && first {
-			return atEnd(text, i+1)
-		}
-		end, err := item(i)
+// New returns a cursor at the beginning of text.
+func New(text []byte) *Cursor {
+	c := &Cursor{text: text}
+	c.space()
+	return c
+}
+
+// Object walks the object that begins here. For every member it calls each with the key, decoded; each must
+// take the value, by any method of c. A key that stands twice is an error: two readers of one message must
+// not be able to see two different messages.
+func (c *Cursor) Object(each func(key string) error) error {
+	var seen []string
+	return c.walk('{', '}', func() error {
+		raw, err := c.AppendString(nil)
 		if err != nil {
 			return err
 		}
-		i = space(text, end)
+		key := string(raw)
 		switch {
-		case i < len(text) && text[i] == close:
-			return atEnd(text, i+1)
-		case i < len(text) && text[i] == ',':
-			i = space(text, i+1)
-		default:
-			return syntax(text, i, "',' or '"+string(close)+"'")
+		case slices.Contains(seen, key):
+			return fmt.Errorf("the key %.40q stands twice in one object", key)
+		case len(seen) == maxMembers:
+			return fmt.Errorf("an object has more than %d members", maxMembers)
 		}
+		seen = append(seen, key)
+		if c.space(); !c.next(':') {
+			return c.wanted("':'")
+		}
+		c.space()
+		return each(key)
+	})
+}
+
+// Array walks the array that begins here; each must take the item, by any method of c.
+func (c *Cursor) Array(each func() error) error {
+	return c.walk('[', ']', each)
+}
+
+// walk takes what stands between open and close: nothing, or items with commas between.
+func (c *Cursor) walk(open, close byte, item func() error) error {
+	if !c.next(open) {
+		return c.wanted("'" + string(open) + "'")
+	}
+	if c.space(); c.next(close) {
+		return nil
+	}
+	for {
+		if err := item(); err != nil {
+			return err
+		}
+		if c.space(); c.next(close) {
+			return nil
+		}
+		if !c.next(',') {
+			return c.wanted("',' or '" + string(close) + "'")
+		}
+		c.space()
 	}
 }
 
-func atEnd(text []byte, i int) error {
-	if i = space(text, i); i != len(text) {
-		return syntax(text, i, "the end")
+// End is an error if anything but white space is left.
+func (c *Cursor) End() error {
+	if c.space(); c.at < len(c.text) {
+		return c.wanted("the end")
 	}
 	return nil
 }
 
-// Skip returns the index just past the value that begins at text[i].
-func Skip(text []byte, i int) (int, error) {
-	if i >= len(text) {
-		return 0, syntax(text, i, "a value")
-	}
-	switch text[i] {
-	case '"':
-		return skipString(text, i)
-	case '{', '[':
-		return skipNested(text, i)
-	}
-	end := i
-	for end < len(text) && !strings.ContainsRune(" \t\r\n,:]}", rune(text[end])) {
-		end++
-	}
-	if !json.Valid(text[i:end]) {
-		return 0, syntax(text, i, "a value")
-	}
-	return end, nil
+// Value takes the value that begins here, and returns its text.
+func (c *Cursor) Value() ([]byte, error) {
+	from := c.at
+	err := c.Skip()
+	return c.text[from:c.at], err
 }
 
-func skipNested(text []byte, i int) (int, error) {
+// Rest takes all that is left but the bytes of end, which must stand last, unseen. Who uses it must walk
+// what it returns, and call End.
+func (c *Cursor) Rest(end string) ([]byte, error) {
+	rest, found := bytes.CutSuffix(bytes.TrimRight(c.text[c.at:], " \t\r\n"), []byte(end))
+	if !found {
+		c.at = len(c.text)
+		return nil, c.wanted("'" + end + "'")
+	}
+	c.at += len(rest)
+	return rest, nil
+}
+
+// Skip takes the value that begins here.
+func (c *Cursor) Skip() error {
+	if c.at == len(c.text) {
+		return c.wanted("a value")
+	}
+	switch c.text[c.at] {
+	case '"':
+		return c.skipString()
+	case '{', '[':
+		return c.skipNested()
+	}
+	from := c.at
+	for c.at < len(c.text) && !strings.ContainsRune(" \t\r\n,:]}", rune(c.text[c.at])) {
+		c.at++
+	}
+	if !json.Valid(c.text[from:c.at]) {
+		c.at = from
+		return c.wanted("a value")
+	}
+	return nil
+}
+
+func (c *Cursor) skipNested() error {
 	var open [MaxDepth]byte // the closing bracket that each open one wants
 	depth := 0
-	for i < len(text) {
-		switch c := text[i]; c {
+	for c.at < len(c.text) {
+		switch b := c.text[c.at]; b {
 		case '"':
-			end, err := skipString(text, i)
-			if err != nil {
-				return 0, err
+			if err := c.skipString(); err != nil {
+				return err
 			}
-			i = end
 			continue
 		case '{', '[':
 			if depth == MaxDepth {
-				return 0, fmt.Errorf("nested deeper than %d at byte %d", MaxDepth, i)
+				return fmt.Errorf("nested deeper than %d at byte %d", MaxDepth, c.at)
 			}
-			open[depth] = c + 2 // in ASCII, '}' is '{'+2 and ']' is '['+2
+			open[depth] = b + 2 // in ASCII, '}' is '{'+2 and ']' is '['+2
 			depth++
 		case '}', ']':
 			depth--
-			if open[depth] != c {
-				return 0, syntax(text, i, "'"+string(open[depth])+"'")
+			if open[depth] != b {
+				return c.wanted("'" + string(open[depth]) + "'")
 			}
 			if depth == 0 {
-				return i + 1, nil
+				c.at++
+				return nil
 			}
 		}
-		i++
+		c.at++
 	}
-	return 0, errUnclosed
+	return errUnclosed
 }
 
 var errUnclosed = errors.New("the text ends inside a value")
 
-// skipString returns the index just past the string that begins at text[i].
-func skipString(text []byte, i int) (int, error) {
-	start := i
-	for i++; ; i++ {
-		n := bytes.IndexByte(text[i:], '"')
+func (c *Cursor) skipString() error {
+	from := c.at
+	for at := from + 1; ; at++ {
+		n := bytes.IndexByte(c.text[at:], '"')
 		if n < 0 {
-			return 0, errUnclosed
+			c.at = len(c.text)
+			return errUnclosed
 		}
-		i += n
-		if !escaped(text, start, i) {
-			return i + 1, nil
+		at += n
+		if c.text[at-1] != '\\' || !escaped(c.text, from, at) {
+			c.at = at + 1
+			return nil
 		}
 	}
 }
 
-// escaped reports whether an odd number of backslashes stands before text[i], counted back to start.
-func escaped(text []byte, start, i int) bool {
+// escaped reports whether an odd number of backslashes stands before text[at], counted back to from.
+func escaped(text []byte, from, at int) bool {
 	n := 0
-	for i--; i > start && text[i] == '\\'; i-- {
+	for at--; at > from && text[at] == '\\'; at-- {
 		n++
 	}
 	return n%2 == 1
 }
 
-func space(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
-		i++
+// AppendString takes the string that begins here, and appends the text that it stands for. What can't be
+// UTF-8, a lone surrogate, becomes U+FFFD.
+func (c *Cursor) AppendString(dst []byte) ([]byte, error) {
+	if c.at == len(c.text) || c.text[c.at] != '"' {
+		return dst, c.wanted("a string")
 	}
-	return i
+	from := c.at + 1
+	if err := c.skipString(); err != nil {
+		return dst, err
+	}
+	return unescape(dst, c.text[from:c.at-1])
 }
 
-func syntax(text []byte, i int, want string) error {
-	if i >= len(text) {
-		return fmt.Errorf("the text ends where %s should stand", want)
+func (c *Cursor) next(b byte) bool {
+	if c.at < len(c.text) && c.text[c.at] == b {
+		c.at++
+		return true
 	}
-	return fmt.Errorf("%q at byte %d where %s should stand", text[i], i, want)
+	return false
 }
 
-func key(literal []byte) (string, error) {
-	text, err := AppendString(nil, literal)
-	return string(text), err
-}
-
-// AppendString appends the text that a JSON string literal, quotes included, stands for. What can't be
-// UTF-8, a lone surrogate, becomes U+FFFD. Its result may share no memory with literal.
-func AppendString(dst, literal []byte) ([]byte, error) {
-	if len(literal) < 2 || literal[0] != '"' || literal[len(literal)-1] != '"' {
-		return dst, errors.New("not a string")
-	}
-	rest := literal[1 : len(literal)-1]
-	for {
-		n := bytes.IndexByte(rest, '\\')
-		if n < 0 {
-			return append(dst, rest...), nil
-		}
-		dst = append(dst, rest[:n]...)
-		rest = rest[n+1:]
-		var err error
-		if dst, rest, err = appendEscape(dst, rest); err != nil {
-			return dst, err
-		}
-	}
-}
-
-// simple maps the letter after a backslash to what the two stand for; 0: no such escape.
-var simple = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// appendEscape appends what an escape stands for; rest begins after its backslash.
-func appendEscape(dst, rest []byte) ([]byte, []byte, error) {
-	if len(rest) == 0 {
-		return dst, rest, errUnclosed
-	}
-	if c := simple[rest[0]]; c != 0 {
-		return append(dst, c), rest[1:], nil
-	}
-	r, ok := hex4(rest)
-	if !ok {
-		return dst, rest, fmt.Errorf("no escape: \\%.5s", rest)
-	}
-	rest = rest[5:]
-	if utf16.IsSurrogate(r) {
-		if len(rest) > 0 && rest[0] == '\\' {
-			if low, ok := hex4(rest[1:]); ok {
-				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-					return utf8.AppendRune(dst, pair), rest[6:], nil
-				}
-			}
-		}
-		r = utf8.RuneError
-	}
-	return utf8.AppendRune(dst, r), rest, nil
-}
-
-// hex4 reads uXXXX.
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 5 || b[0] != 'u' {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[1:5] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
+func (c *Cursor) space() {
+	for c.at < len(c.text) {
+		switch c.text[c.at] {
+		case ' ', '\t', '\n', '\r':
+			c.at++
 		default:
-			return 0, false
+			return
 		}
-		r = r<<4 | rune(c)
 	}
-	return r, true
+}
+
+func (c *Cursor) wanted(what string) error {
+	if c.at >= len(c.text) {
+		return fmt.Errorf("the text ends where %s should stand", what)
+	}
+	return fmt.Errorf("%q at byte %d where %s should stand", c.text[c.at], c.at, what)
 }

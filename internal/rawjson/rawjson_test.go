@@ -15,10 +15,15 @@ import (
 
 func members(text string) ([]string, error) {
 	var got []string
-	err := rawjson.Object([]byte(text), func(m rawjson.Member) error {
-		got = append(got, m.Key+"="+string(m.Value))
-		return nil
+	c := rawjson.New([]byte(text))
+	err := c.Object(func(key string) error {
+		value, err := c.Value()
+		got = append(got, key+"="+string(value))
+		return err
 	})
+	if err == nil {
+		err = c.End()
+	}
 	return got, err
 }
 
@@ -56,19 +61,47 @@ func TestObjectRefuses(t *testing.T) {
 
 func TestArray(t *testing.T) {
 	var got []string
-	err := rawjson.Array([]byte(` [1, {"a":[2]} ,"x"]`), func(item []byte) error {
-		got = append(got, string(item))
-		return nil
+	c := rawjson.New([]byte(` [1, {"a":[2]} ,"x", [] ]`))
+	err := c.Array(func() error {
+		value, err := c.Value()
+		got = append(got, string(value))
+		return err
 	})
-	if err != nil {
+	if err != nil || c.End() != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"1", `{"a":[2]}`, `"x"`}, got); diff != "" {
+	if diff := cmp.Diff([]string{"1", `{"a":[2]}`, `"x"`, "[]"}, got); diff != "" {
 		t.Error(diff)
 	}
 	stop := errors.New("stop")
-	if err := rawjson.Array([]byte(`[1,2]`), func([]byte) error { return stop }); err != stop {
+	if err := rawjson.New([]byte(`[1,2]`)).Array(func() error { return stop }); err != stop {
 		t.Errorf("an item's error came back as %v", err)
+	}
+}
+
+func TestRest(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"id":1,"result":{"a":"}"}}`:   `{"a":"}"}`,
+		`{"id":1,"result":[1] } `:       `[1] `,
+		`{"id":1,"result":{}`:           `{`, // what is wrong shows to who walks it
+		`{"id":1,"result":`:             "error",
+		`{"id":1,"result":{},"more":1}`: `{},"more":1`,
+	} {
+		c := rawjson.New([]byte(text))
+		got := "error"
+		err := c.Object(func(key string) error {
+			if key != "result" {
+				return c.Skip()
+			}
+			rest, err := c.Rest("}")
+			if err == nil {
+				got = string(rest)
+			}
+			return err
+		})
+		if got != want || (err != nil) != (want == "error") {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
 	}
 }
 
@@ -78,35 +111,37 @@ func FuzzString(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		end, err := rawjson.Skip(in, 0)
+		_, err := rawjson.New(in).Value()
 		if !json.Valid(in) || !utf8.Valid(in) {
 			return
 		}
-		trimmed := bytes.TrimRight(in, " \t\r\n")
-		if len(in) > 0 && !strings.ContainsRune(" \t\r\n", rune(in[0])) && bytes.Count(in, []byte("["))+bytes.Count(in, []byte("{")) < rawjson.MaxDepth {
-			if err != nil || end != len(trimmed) {
-				t.Fatalf("Skip(%q) = %d, %v", in, end, err)
+		if bytes.Count(in, []byte("["))+bytes.Count(in, []byte("{")) < rawjson.MaxDepth {
+			c := rawjson.New(in)
+			value, err := c.Value()
+			if err != nil || c.End() != nil || !bytes.Equal(value, bytes.Trim(in, " \t\r\n")) {
+				t.Fatalf("Value of %q: %q, %v", in, value, err)
 			}
 		}
 		var want string
-		if json.Unmarshal(in, &want) != nil || in[0] != '"' {
+		if json.Unmarshal(in, &want) != nil || bytes.TrimLeft(in, " \t\r\n")[0] != '"' {
 			return
 		}
-		got, err := rawjson.AppendString(nil, trimmed)
+		got, err := rawjson.New(in).AppendString(nil)
 		if err != nil || string(got) != want {
 			t.Fatalf("AppendString(%q) = %q, %v; encoding/json %q", in, got, err, want)
 		}
 	})
 }
 
-func BenchmarkSkipAndUnescape(b *testing.B) {
+func BenchmarkTextOfResult(b *testing.B) {
 	inner := strings.Repeat(`{"number":12,"title":"a title of some words","comments":5},`, 4000)
 	text, _ := json.Marshal(map[string]any{"text": inner})
 	var dst []byte
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		err := rawjson.Object(text, func(m rawjson.Member) (err error) {
-			dst, err = rawjson.AppendString(dst[:0], m.Value)
+		c := rawjson.New(text)
+		err := c.Object(func(string) (err error) {
+			dst, err = c.AppendString(dst[:0])
 			return err
 		})
 		if err != nil {

@@ -29,17 +29,17 @@ type notification struct {
 type response struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
+	Error   *Error          `json:"error"`
 }
 
 // message is a line taken apart; its values are still text.
 type message struct {
-	id     json.RawMessage // nil: none, or null
-	method string          // empty: a response
-	params json.RawMessage
-	result json.RawMessage
-	err    json.RawMessage
+	version string
+	id      json.RawMessage // nil: none, or null
+	method  string          // empty: a response
+	params  json.RawMessage
+	result  json.RawMessage
+	err     json.RawMessage
 }
 
 // parse takes a line apart. On an error the id is returned where it was read before.
@@ -48,14 +48,11 @@ func parse(text []byte) (message, error) {
 	if !utf8.Valid(text) {
 		return m, errors.New("invalid UTF-8")
 	}
-	spoken := ""
-	err := rawjson.Object(text, func(member rawjson.Member) error {
-		return m.set(member, &spoken)
-	})
+	err := m.read(text)
 	switch {
 	case err != nil:
 		return m, err
-	case spoken != version:
+	case m.version != version:
 		return m, fmt.Errorf(`"jsonrpc" must be %q`, version)
 	case m.method == "" && m.result == nil && m.err == nil:
 		return m, errors.New(`neither "method" nor "result" nor "error"`)
@@ -67,27 +64,41 @@ func parse(text []byte) (message, error) {
 	return m, nil
 }
 
-func (m *message) set(member rawjson.Member, spoken *string) error {
-	switch member.Key {
+func (m *message) read(text []byte) error {
+	c := rawjson.New(text)
+	if err := c.Object(func(key string) error { return m.set(c, key) }); err != nil {
+		return err
+	}
+	return c.End()
+}
+
+// set takes the member of that key. A result that comes last, as it does from every library that writes
+// members in the order of the specification, is not walked to find its end: what is read from it, is.
+func (m *message) set(c *rawjson.Cursor, key string) (err error) {
+	switch key {
 	case "jsonrpc":
-		return text(member, spoken)
+		m.version, err = text(c, len(version))
 	case "id":
-		return m.setID(member.Value)
+		err = m.setID(c)
 	case "method":
-		if err := text(member, &m.method); err != nil {
-			return err
-		}
-		if m.method == "" || len(m.method) > maxMethod {
-			return fmt.Errorf(`"method" must have 1 to %d bytes`, maxMethod)
+		if m.method, err = text(c, maxMethod); err == nil && m.method == "" {
+			err = errors.New("empty")
 		}
 	case "params":
-		m.params = member.Value
+		m.params, err = c.Value()
 	case "result":
-		m.result = member.Value
+		if m.id != nil && m.version != "" {
+			m.result, err = c.Rest("}")
+		} else {
+			m.result, err = c.Value()
+		}
 	case "error":
-		m.err = member.Value
+		m.err, err = c.Value()
 	default:
-		return fmt.Errorf("unknown member %.40q", member.Key)
+		return fmt.Errorf("unknown member %.40q", key)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
 	}
 	return nil
 }
@@ -97,36 +108,44 @@ const (
 	maxID     = 64
 )
 
-func (m *message) setID(value []byte) error {
-	if bytes.Equal(value, []byte("null")) {
+func (m *message) setID(c *rawjson.Cursor) error {
+	value, err := c.Value()
+	switch {
+	case err != nil:
+		return err
+	case bytes.Equal(value, []byte("null")):
 		return nil
-	}
-	if value[0] == '{' || value[0] == '[' || value[0] == 't' || value[0] == 'f' || len(value) > maxID || !json.Valid(value) {
-		return fmt.Errorf(`"id" must be a number or a string of at most %d bytes`, maxID)
+	case len(value) > maxID || value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') || !json.Valid(value):
+		return fmt.Errorf("must be a number or a string of at most %d bytes", maxID)
 	}
 	m.id = bytes.Clone(value) // outlives the line
 	return nil
 }
 
-func text(member rawjson.Member, into *string) error {
-	if json.Unmarshal(member.Value, into) != nil || member.Value[0] != '"' {
-		return fmt.Errorf("%q must be a string", member.Key)
+// text takes a short string.
+func text(c *rawjson.Cursor, max int) (string, error) {
+	raw, err := c.AppendString(nil)
+	if err == nil && len(raw) > max {
+		err = fmt.Errorf("longer than %d bytes", max)
 	}
-	return nil
+	return string(raw), err
 }
 
 // parsePrefix reads what it can of a line whose end is missing: enough to tell whom to answer.
 func parsePrefix(prefix []byte) message {
 	var m message
-	var spoken string
 	// The error is certain, since the text is cut; what was set before it is what counts.
-	_ = rawjson.Object(prefix, func(member rawjson.Member) error { return m.set(member, &spoken) })
+	_ = m.read(prefix)
 	return m
 }
 
 // Decode reads params or a result strictly: an unknown member is an error, and so is one that stands twice.
 func Decode(text []byte, into any) error {
-	if err := rawjson.Object(text, func(rawjson.Member) error { return nil }); err != nil {
+	c := rawjson.New(text)
+	if err := c.Object(func(string) error { return c.Skip() }); err != nil {
+		return err
+	}
+	if err := c.End(); err != nil {
 		return err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))

@@ -6,6 +6,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,9 +14,12 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/sandboxd/sandboxd/internal/rawjson"
 )
 
 // Peer is one end of a connection. Its methods may be called from several goroutines.
@@ -24,6 +28,7 @@ type Peer struct {
 	options Options
 	lines   *lineReader
 	writing chan struct{} // holds one token; whoever has it writes
+	scratch []byte        // of the last line written; owned by the token
 	serving sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
@@ -78,8 +83,8 @@ func (p *Peer) Run(ctx context.Context) error {
 	stop()
 	p.conn.Close()
 	p.serving.Wait()
-	if errors.Is(err, io.EOF) || (ctx.Err() != nil && errors.Is(err, net.ErrClosed)) {
-		return nil
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || (ctx.Err() != nil && errors.Is(err, net.ErrClosed)) {
+		return nil // a reset is a hang-up with messages of ours unread
 	}
 	return err
 }
@@ -147,17 +152,58 @@ func (p *Peer) serve(ctx context.Context, m message, line *line) {
 
 // answer writes a response; id nil stands for a request whose id could not be read.
 func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err error) {
-	out := response{Version: version, ID: id}
 	if id == nil {
-		out.ID = json.RawMessage("null")
+		id = json.RawMessage("null")
 	}
-	if err != nil {
-		out.Error = asError(err)
-	} else if out.Result, err = json.Marshal(result); err != nil {
-		out.Error = &Error{Code: CodeInternal, Message: "marshal result: " + err.Error()}
+	var text json.RawMessage
+	if err == nil {
+		text, err = resultText(result)
 	}
 	// An error of write means a dead connection, and the reader tells that.
-	_ = p.write(ctx, out)
+	if err != nil {
+		_ = p.write(ctx, func(line []byte) ([]byte, error) {
+			return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})
+		})
+		return
+	}
+	_ = p.write(ctx, func(line []byte) ([]byte, error) {
+		line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
+		line = append(append(line, `,"result":`...), text...)
+		return append(line, '}'), nil
+	})
+}
+
+// resultText is a result as JSON on one line. A text that is JSON already, such as a tool's result of
+// megabytes, is not decoded: its brackets are paired, which keeps it from breaking out of the message.
+func resultText(result any) (json.RawMessage, error) {
+	text, isText := result.(json.RawMessage)
+	if !isText {
+		text, err := json.Marshal(result)
+		if err != nil {
+			return nil, fmt.Errorf("marshal result: %w", err)
+		}
+		return text, nil
+	}
+	if bytes.ContainsAny(text, "\r\n") {
+		var out bytes.Buffer
+		if err := json.Compact(&out, text); err != nil {
+			return nil, fmt.Errorf("result is not JSON: %w", err)
+		}
+		return out.Bytes(), nil
+	}
+	c := rawjson.New(text)
+	if err := c.Skip(); err != nil {
+		return nil, fmt.Errorf("result is not JSON: %w", err)
+	}
+	return text, c.End()
+}
+
+func appendJSON(line []byte, message any) ([]byte, error) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("marshal message: %w", err)
+	}
+	return append(line, text...), nil
 }
 
 // deliver hands a response to the call that waits for it.
@@ -246,7 +292,10 @@ func (p *Peer) Call(ctx context.Context, method string, params any) (Response, e
 	p.mu.Unlock()
 	defer p.forget(id, answer)
 
-	if err := p.write(ctx, request{Version: version, ID: id, Method: method, Params: raw}); err != nil {
+	err = p.write(ctx, func(line []byte) ([]byte, error) {
+		return appendJSON(line, request{Version: version, ID: id, Method: method, Params: raw})
+	})
+	if err != nil {
 		return Response{}, err
 	}
 	select {
@@ -285,29 +334,37 @@ func (p *Peer) fail(err error) {
 
 // Notify tells the other end something that needs no answer.
 func (p *Peer) Notify(ctx context.Context, method string, params any) error {
-	return p.write(ctx, notification{Version: version, Method: method, Params: params})
+	return p.write(ctx, func(line []byte) ([]byte, error) {
+		return appendJSON(line, notification{Version: version, Method: method, Params: params})
+	})
 }
 
-// write sends one message as one line. Who waits for its turn obeys ctx; a write that has begun is
-// bounded by WriteWait, after which the connection is closed, as half a line can't be taken back.
-func (p *Peer) write(ctx context.Context, message any) error {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return fmt.Errorf("marshal message: %w", err)
-	}
-	text = append(text, '\n')
+// write sends the message that build appends to an empty line. Who waits for its turn obeys ctx; a write that
+// has begun is bounded by WriteWait, after which the connection is closed, as half a line can't be taken back.
+func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error)) error {
 	select {
 	case <-p.writing:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	defer func() { p.writing <- struct{}{} }()
+	line, err := build(p.scratch[:0])
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if cap(line) <= maxScratch {
+		p.scratch = line
+	}
 	if err := p.conn.SetWriteDeadline(time.Now().Add(p.options.WriteWait)); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
-	if _, err := p.conn.Write(text); err != nil {
+	if _, err := p.conn.Write(line); err != nil {
 		p.conn.Close()
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
+
+// maxScratch is the size from which a line's memory is not kept for the next.
+const maxScratch = 1 << 20

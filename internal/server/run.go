@@ -74,13 +74,15 @@ func (r *run) follow(ctx context.Context) {
 			return
 		}
 		switch m := message.(type) {
-		case *wire.Calls:
-			if err := r.call(ctx, m.Calls); err != nil {
+		case []wire.Call:
+			if err := r.call(ctx, m); err != nil {
 				r.overCalls(err)
 				return
 			}
-		case *wire.Console:
-			r.print(ctx, m.Lines)
+		case []wire.Line:
+			r.print(ctx, m)
+		case pool.Unsent:
+			r.account.Unsent(m)
 		case *wire.Done:
 			r.done(ctx, m)
 			return
@@ -131,7 +133,6 @@ func (r *run) print(ctx context.Context, lines []wire.Line) {
 // done takes the worker's own word on how the run ended.
 func (r *run) done(ctx context.Context, d *wire.Done) {
 	r.measure()
-	r.account.Unsent(d.Unsent)
 	r.result.Truncated = sandboxd.Truncated{ConsoleLines: d.DroppedLines, ConsoleBytes: d.DroppedBytes}
 	if ctx.Err() != nil {
 		r.broken(ctx, context.Cause(ctx))

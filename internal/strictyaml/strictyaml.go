@@ -67,16 +67,16 @@ func explain(name string, err error) error {
 
 // plainType says what was wanted in words that are not Go's.
 func plainType(match string) string {
-	switch {
-	case strings.Contains(match, "[]"):
+	switch wanted := strings.TrimPrefix(match, " into "); {
+	case strings.HasPrefix(wanted, "[]"):
 		return " as a list"
-	case strings.Contains(match, "int"):
-		return " as a whole number"
-	case strings.Contains(match, "bool"):
-		return " as true or false"
-	case strings.Contains(match, "Duration"):
+	case wanted == "time.Duration":
 		return ` as a duration like "5s"`
-	case strings.Contains(match, "string"):
+	case strings.HasPrefix(wanted, "int"):
+		return " as a whole number"
+	case wanted == "bool":
+		return " as true or false"
+	case wanted == "string":
 		return " as text"
 	}
 	return " as a section"

@@ -5,7 +5,7 @@
 // announces, so that no side scans megabytes to find where a message ends.
 //
 //	to the worker:    gate (jail spec)   start (+ source, input)   result (+ body)   stop
-//	from the worker:  ready (report)     calls (+ arguments)       console           done (+ value)
+//	from the worker:  ready (report)     calls (+ arguments)       console (+ texts)   unsent   done (+ value)
 package wire
 
 import "encoding/json"
@@ -18,15 +18,18 @@ const (
 	TypeCalls   = "calls"
 	TypeResult  = "result"
 	TypeConsole = "console"
+	TypeUnsent  = "unsent"
 	TypeStop    = "stop"
 	TypeDone    = "done"
 )
 
 // Bounds on what either side accepts.
 const (
-	MaxHeader = 128 << 10 // a line; console text and error messages are in it
-	MaxBodies = 64 << 20  // all raw bytes behind one line: no limit of a profile may be larger
-	MaxBatch  = 4096      // calls of one message
+	MaxHeader = 128 << 10 // a line
+	MaxBody   = 16 << 20  // one text behind it: no limit of a profile may be larger
+	MaxName   = 128       // bytes of the name of a server or a tool, as MCP asks for
+	MaxCalls  = 64        // of one message: with the longest names, all escaped, they fit a line
+	MaxLines  = 1024      // of console, likewise
 )
 
 // Gate is the first message to a worker: it is in its cgroup, and may confine itself.
@@ -85,8 +88,8 @@ type Stop struct {
 	Message string `json:"message"`
 }
 
-// Calls are all the calls that the program made before it had to wait. Their arguments follow the
-// line, one after the other.
+// Calls are calls that the program made before it had to wait. Their arguments follow the line, one after
+// the other. In an unsent message they are calls that the program made and that nobody shall perform.
 type Calls struct {
 	Type  string `json:"type"`
 	Calls []Call `json:"calls"`
@@ -101,7 +104,7 @@ type Call struct {
 	Args   []byte `json:"-"`
 }
 
-// Console are lines that the program printed.
+// Console are lines that the program printed. Their texts follow the line, one after the other.
 type Console struct {
 	Type  string `json:"type"`
 	Lines []Line `json:"lines"`
@@ -110,17 +113,17 @@ type Console struct {
 // Line is one console call.
 type Line struct {
 	Level string `json:"level"`
-	Text  string `json:"text"`
+	Size  int    `json:"size"`
+	Text  string `json:"-"`
 }
 
 // Done ends the run. The value follows the line.
 type Done struct {
-	Type   string `json:"type"`
-	Kind   string `json:"kind"`
-	Size   int    `json:"size"` // of the value, as JSON
-	Error  *Error `json:"error,omitempty"`
-	Hint   string `json:"hint,omitempty"`
-	Unsent []Call `json:"unsent,omitempty"` // made, and never sent
+	Type  string `json:"type"`
+	Kind  string `json:"kind"`
+	Size  int    `json:"size"` // of the value, as JSON
+	Error *Error `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
 
 	DroppedLines int   `json:"dropped_lines,omitempty"` // console over the limit
 	DroppedBytes int64 `json:"dropped_bytes,omitempty"`

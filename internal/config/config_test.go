@@ -1,0 +1,134 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sandboxd/sandboxd/internal/config"
+)
+
+// documented is the file that documents every key.
+const documented = "../../packaging/sandboxd.yaml"
+
+func TestDocumentedFileIsTheDefault(t *testing.T) {
+	got, err := config.Load(documented)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Default(), got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s differs from the defaults:\n%s", documented, diff)
+	}
+}
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(documented)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	keysDocumented(t, reflect.TypeFor[config.Config](), file, "")
+}
+
+func keysDocumented(t *testing.T, structure reflect.Type, file map[string]any, path string) {
+	for field := range structure.Fields() {
+		key := field.Tag.Get("yaml")
+		value, ok := file[key]
+		if !ok {
+			t.Errorf("the key %s%s is not in %s", path, key, documented)
+		}
+		if section, isMap := value.(map[string]any); isMap && field.Type.Kind() == reflect.Struct {
+			keysDocumented(t, field.Type, section, path+key+".")
+		}
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"unknown key", "pool:\n  default: 1\nrunz: 3\n", `c.yaml:3: there is no field "runz" here`},
+		{"unknown key below", "runs:\n  at_once: 1\n  a_once: 1\n", `c.yaml:3: there is no field "a_once" here`},
+		{"twice", "drain: 1s\ndrain: 2s\n", `c.yaml:2: field "drain" stands at line 1 already`},
+		{"not a number", "runs:\n  at_once: many\n", "c.yaml:2: can't read str `many` as a whole number"},
+		{"not a duration", "drain: soon\n", "c.yaml:1: can't read str `soon` as a duration like \"5s\""},
+		{"not a section", "runs: 3\n", "c.yaml:1: can't read int `3` as a section"},
+		{"not a list", "callers:\n  uids: 7\n", "c.yaml:2: can't read int `7` as a list"},
+		{"not YAML", "pool: {\n", "c.yaml:"},
+		{"two documents", "drain: 1s\n---\ndrain: 2s\n", "c.yaml: more than one document"},
+		{"out of range", "runs:\n  at_once: 0\n", "runs.at_once: 0 is not within 1 and 1000"},
+		{"pool", "pool:\n  default: 513\n", "pool.default: 513 is not within 0 and 512"},
+		{"layer", "isolation:\n  allow_missing: [walls]\n", `isolation.allow_missing: no layer "walls"; there are: seccomp, landlock, rlimits`},
+		{"user", "callers:\n  uids: [nobody-of-that-name]\n", "callers.uids: user: unknown user nobody-of-that-name"},
+		{"group", "callers:\n  gids: [nogroup-of-that-name]\n", "callers.gids: group: unknown group nogroup-of-that-name"},
+		{"level", "log:\n  level: loud\n", `log.level: "loud" is none of debug, info, warn, error`},
+		{"too long", "# " + strings.Repeat("x", 1<<20), "longer than 1048576 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.yaml")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := config.Load(path)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want one with %q", err, tt.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), "c.yaml") {
+				t.Errorf("error does not name the file: %v", err)
+			}
+		})
+	}
+}
+
+func TestLoadKeepsDefaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte("pool:\n  default: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Pool = map[string]int{"default": 3, "strict": 0, "large": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCallersDefaultToOneself(t *testing.T) {
+	got, err := config.Callers{}.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Allowed{UIDs: []uint32{uint32(os.Geteuid())}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	text, err := os.ReadFile(documented)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("pool: {default: 1e9}\n"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(dir, "c.yaml")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := config.Load(path); err == nil && (c.Runs.AtOnce < 1 || c.Gateways.Connections < 1) {
+			t.Errorf("accepted %+v", c)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package js
+
+import "github.com/dop251/goja"
+
+// What JSON.stringify loses has a form of its own here: errors, sets and maps.
+
+func (n *encoder) errorObject(o *goja.Object) error {
+	n.buf = append(n.buf, '{')
+	first := true
+	for _, name := range []string{"name", "message"} {
+		wrote, err := n.field(name, o.Get(name), first)
+		if err != nil {
+			return err
+		}
+		first = first && !wrote
+	}
+	return n.fields(o, first)
+}
+
+func (n *encoder) set(o *goja.Object) (err error) {
+	n.buf = append(n.buf, '[')
+	i := int64(0)
+	n.e.each(n.e.real.setForEach, o, func(v, _ goja.Value) {
+		if err == nil {
+			err = n.element(i, v)
+			i++
+		}
+	})
+	n.buf = append(n.buf, ']')
+	return err
+}
+
+func (n *encoder) mapObject(o *goja.Object) (err error) {
+	var keys, values []goja.Value
+	named := true
+	n.e.each(n.e.real.mapForEach, o, func(v, k goja.Value) {
+		keys, values = append(keys, k), append(values, v)
+		named = named && goja.IsString(k)
+	})
+	if !named {
+		return n.pairs(keys, values)
+	}
+	n.buf = append(n.buf, '{')
+	first := true
+	for i, k := range keys {
+		wrote, err := n.field(k.String(), values[i], first)
+		if err != nil {
+			return err
+		}
+		first = first && !wrote
+	}
+	n.buf = append(n.buf, '}')
+	return nil
+}
+
+func (n *encoder) pairs(keys, values []goja.Value) error {
+	n.buf = append(n.buf, '[')
+	for i := range keys {
+		pair := n.e.vm.NewArray(keys[i], values[i])
+		if err := n.element(int64(i), pair); err != nil {
+			return err
+		}
+	}
+	n.buf = append(n.buf, ']')
+	return nil
+}

@@ -1,0 +1,171 @@
+package arch_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// levels are the design's: imports point down only, and packages of one level do not import each other. A package that
+// is not in this table, nor in beside, fails TestImportsPointDown: give it a level first.
+var levels = map[string]int{
+	"internal/approval":   0,
+	"internal/audit":      0,
+	"internal/cgroup":     0,
+	"internal/guard":      0,
+	"internal/jail":       0,
+	"internal/js":         0,
+	"internal/policy":     0,
+	"internal/rawjson":    0,
+	"internal/strictyaml": 0,
+	"internal/wire":       0,
+
+	"internal/nursery": 1,
+	"internal/profile": 1,
+	"internal/rpc":     1,
+
+	"internal/broker": 2,
+	"internal/pool":   2,
+
+	"internal/server":   3,
+	"internal/upstream": 3,
+
+	"cmd/sandbox-nursery": 4,
+	"cmd/sandbox-worker":  4,
+	"cmd/sandboxctl":      4,
+	"cmd/sandboxd":        4,
+}
+
+// beside are the packages that stand beside the levels: what each may import of ours, and the lowest level that may
+// import it.
+var beside = map[string]struct {
+	imports []string
+	from    int
+}{
+	".":                {[]string{"internal/rpc"}, 1}, // public types and Client
+	"profiles":         {nil, 1},
+	"internal/config":  {[]string{"internal/profile", "internal/strictyaml"}, 3},
+	"internal/systemd": {nil, 4},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		path, _ := ours(p.ImportPath)
+		if strings.HasPrefix(path, "tests/") || strings.HasPrefix(path, "examples/") {
+			continue // above everything
+		}
+		level, leveled := levels[path]
+		aside, isBeside := beside[path]
+		if !leveled && !isBeside {
+			t.Errorf("%s has no level: add it to the table in tests/arch/import_test.go", path)
+			continue
+		}
+		for _, imported := range p.Imports {
+			down, isOurs := ours(imported)
+			if !isOurs {
+				continue
+			}
+			switch below, ok := levels[down]; {
+			case isBeside && !slices.Contains(aside.imports, down):
+				t.Errorf("%s imports %s: it may import %v", path, down, aside.imports)
+			case isBeside:
+			case !ok && level < beside[down].from:
+				t.Errorf("%s (level %d) imports %s, which is for level %d and above", path, level, down, beside[down].from)
+			case ok && below >= level:
+				t.Errorf("%s (level %d) imports %s (level %d): imports point down only", path, level, down, below)
+			}
+		}
+	}
+}
+
+// reserved are packages that only some of ours may import; a path stands for all below it too.
+var reserved = []struct {
+	paths []string
+	by    []string
+	why   string
+}{
+	{[]string{"github.com/dop251/goja", "github.com/evanw/esbuild"}, []string{"internal/js"},
+		"one package knows the engine"},
+	{[]string{"golang.org/x/sys"}, []string{"internal/jail", "internal/cgroup", "internal/nursery", "internal/systemd"},
+		"raw system calls are for those that confine, spawn or speak to the service manager"},
+	{[]string{"net/http"}, []string{"internal/guard", "internal/upstream", "examples/tracker"},
+		"only the guard dials out; upstream is on sandboxctl's side"},
+	{[]string{"os/exec"}, []string{"internal/nursery", "internal/upstream", "cmd/sandboxctl"},
+		"only the nursery starts processes; upstream and sandboxctl's private daemon are on the person's side"},
+	{[]string{"plugin", "C"}, nil, "nothing is loaded at run time, and there is no cgo"},
+}
+
+func TestReservedImports(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		path, _ := ours(p.ImportPath)
+		if strings.HasPrefix(path, "tests/") {
+			continue
+		}
+		for _, r := range reserved {
+			for _, imported := range p.Imports {
+				if slices.ContainsFunc(r.paths, func(at string) bool { return within(imported, at) }) && !slices.Contains(r.by, path) {
+					t.Errorf("%s imports %s, which is for %v: %s", path, imported, r.by, r.why)
+				}
+			}
+		}
+	}
+}
+
+func within(path, parent string) bool { return path == parent || strings.HasPrefix(path, parent+"/") }
+
+// starters start a process, or become one, without os/exec.
+var starters = map[string]bool{
+	"os.StartProcess": true, "syscall.StartProcess": true, "syscall.ForkExec": true, "syscall.Exec": true,
+	"syscall.SYS_EXECVE": true, "syscall.SYS_CLONE": true, "syscall.SYS_FORK": true, "syscall.SYS_VFORK": true,
+	"unix.Exec": true, "unix.SYS_EXECVE": true, "unix.SYS_EXECVEAT": true, "unix.SYS_CLONE": true, "unix.SYS_CLONE3": true, "unix.SYS_FORK": true, "unix.SYS_VFORK": true,
+}
+
+// mayStart name starters for other reasons: jail, to refuse them.
+var mayStart = []string{"internal/nursery", "internal/jail"}
+
+func TestOnlyTheNurseryStartsProcesses(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		path, _ := ours(p.ImportPath)
+		if strings.HasPrefix(path, "tests/") || slices.Contains(mayStart, path) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := s.X.(*ast.Ident); ok && starters[x.Name+"."+s.Sel.Name] {
+						t.Errorf("%s: %s.%s: only internal/nursery starts processes", fset.Position(s.Pos()), x.Name, s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestDaemonStartsAndDialsNothing follows the daemon's whole dependency graph.
+func TestDaemonStartsAndDialsNothing(t *testing.T) {
+	only := map[string]string{"os/exec": "internal/nursery", "net/http": "internal/guard"}
+	for _, p := range list(t, "-deps", "./cmd/sandboxd") {
+		if p.Standard {
+			continue
+		}
+		path, isOurs := ours(p.ImportPath)
+		for imported, by := range only {
+			if slices.Contains(p.Imports, imported) && (!isOurs || path != by) {
+				t.Errorf("%s, which sandboxd links, imports %s: only %s may", p.ImportPath, imported, by)
+			}
+		}
+		if isOurs && path == "internal/upstream" {
+			t.Error("sandboxd links internal/upstream, which is sandboxctl's")
+		}
+	}
+}

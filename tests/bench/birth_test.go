@@ -1,0 +1,58 @@
+package bench_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sandboxd/sandboxd/internal/jail"
+	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/tests/daemon"
+)
+
+func TestMain(m *testing.M) { daemon.Main(m) }
+
+// BenchmarkBirth raises and buries workers, one after the other, jailed and unjailed in turn.
+func BenchmarkBirth(b *testing.B) {
+	arms := []struct {
+		name   string
+		client *nursery.Client
+		wall   []time.Duration
+		cpu    time.Duration
+	}{
+		{name: "jailed", client: nurseryOf(b, daemon.Binaries(b))},
+		{name: "unjailed", client: nurseryOf(b, daemon.Binaries(b, "sandboxd_unjailed"))},
+	}
+	spec := jail.Spec{LandlockABI: 1, MemoryBytes: 256 << 20, CPUSeconds: 6}
+	births := 0
+	for b.Loop() {
+		births++
+		for i := range arms {
+			began := time.Now()
+			w, err := arms[i].client.Spawn(context.Background(), spec)
+			if err != nil {
+				b.Fatal(err)
+			}
+			arms[i].wall = append(arms[i].wall, time.Since(began))
+			exit, err := w.Bury()
+			if err != nil {
+				b.Fatal(err)
+			}
+			arms[i].cpu += time.Duration(exit.CPUMicros) * time.Microsecond
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for _, a := range arms {
+		b.ReportMetric(milliseconds(quantile(a.wall, 0.5)), a.name+"-p50-ms")
+		b.ReportMetric(milliseconds(quantile(a.wall, 0.99)), a.name+"-p99-ms")
+		b.ReportMetric(milliseconds(a.cpu)/float64(births), a.name+"-worker-cpu-ms")
+	}
+}
+
+func nurseryOf(b *testing.B, bin string) *nursery.Client {
+	c := nursery.NewClient(nursery.Start(filepath.Join(bin, "sandbox-nursery"), os.Stderr))
+	b.Cleanup(c.Close)
+	return c
+}

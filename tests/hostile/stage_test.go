@@ -1,0 +1,325 @@
+// Package hostile_test attacks the real daemon: as a gateway that breaks every rule of the protocol, as a worker
+// that its program took over, and by killing its processes. After each attack an honest gateway must be served,
+// and the descriptors and processes of the daemon must be back where they were.
+package hostile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/tests/daemon"
+)
+
+func TestMain(m *testing.M) { daemon.Main(m) }
+
+// stage is a daemon under attack, and what it was like before.
+type stage struct {
+	*daemon.Daemon
+	honest string // a program that makes one call and returns 7
+	pool   int
+	base   levels
+}
+
+const (
+	realProgram = `const r = await tools.s.echo({x: 1}); return r.ok ? 7 : 8`
+	poolSize    = 2
+	patience    = 10 * time.Second // on a machine that is busy with other tests
+)
+
+// newStage starts a daemon with a pool of two. Config is added to that; fake is what the fake worker does before
+// READY, "-" for the real worker.
+func newStage(t *testing.T, config, birth string) *stage {
+	t.Helper()
+	s := &stage{honest: realProgram, pool: poolSize}
+	o := daemon.Options{Config: fmt.Sprintf("pool: {default: %d}\n%s", poolSize, config)}
+	if birth != "-" {
+		o.Bin = fakeBin(t, birth)
+		s.honest = script(call(1, "s", "echo", `{"x":1}`), "await 1", done("ok", "7"))
+	}
+	s.Daemon = daemon.Start(t, o)
+	s.served(t)
+	s.base = s.full(t)
+	return s
+}
+
+// fakeBin makes a directory of binaries whose worker is the fake.
+func fakeBin(t *testing.T, birth string) string {
+	t.Helper()
+	bin := daemon.Binaries(t)
+	fake.Do(func() {
+		command := exec.Command("go", "build", "-o", filepath.Join(bin, "fakeworker"), "./fakeworker")
+		command.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := command.CombinedOutput(); err != nil {
+			fakeErr = fmt.Errorf("build fakeworker: %w\n%s", err, out)
+		}
+	})
+	if fakeErr != nil {
+		t.Fatal(fakeErr)
+	}
+	dir, err := os.MkdirTemp(bin, "fake-") // goes when bin does
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // the fake runs as nobody, and reads its plan there
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"sandboxd": "sandboxd", "sandbox-nursery": "sandbox-nursery", "fakeworker": "sandbox-worker"} {
+		if err := os.Link(filepath.Join(bin, from), filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan(t, dir, birth)
+	return dir
+}
+
+var (
+	fake    sync.Once
+	fakeErr error
+)
+
+// plan says what workers that are born from now on do before READY.
+func plan(t *testing.T, bin, birth string) {
+	t.Helper()
+	next := filepath.Join(bin, "birth.new")
+	if err := os.WriteFile(next, []byte(birth), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, filepath.Join(bin, "birth")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// attack runs one attack, lets an honest gateway be served while the attacker is still connected, and waits
+// until the daemon is what it was before.
+func (s *stage) attack(t *testing.T, name string, do func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Run("attack", func(t *testing.T) {
+			do(t)
+			s.served(t)
+		})
+		s.calm(t)
+	})
+}
+
+// served fails the test unless an honest gateway's program is carried out.
+func (s *stage) served(t testing.TB) {
+	t.Helper()
+	if err := s.serve(); err != nil {
+		t.Fatalf("an honest run: %v", err)
+	}
+}
+
+func (s *stage) serve() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := sandboxd.Dial(ctx, s.Socket, honestGateway)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := c.Execute(ctx, sandboxd.Program{Source: s.honest})
+	switch {
+	case err != nil:
+		return err
+	case r.Outcome != sandboxd.OutcomeOK || string(r.Value) != "7" || len(r.Calls) != 1 || r.Calls[0].State != sandboxd.CallSucceeded:
+		return fmt.Errorf("ended as %s", sprint(r))
+	}
+	return nil
+}
+
+var honestGateway = sandboxd.Options{
+	Name: "honest", Servers: []string{"s"},
+	Tools: func(context.Context, sandboxd.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(`{"content":[{"type":"text","text":"{\"ok\":true}"}]}`), nil
+	},
+}
+
+// levels are what must not rise.
+type levels struct{ daemonFDs, nurseryFDs, processes int }
+
+func (s *stage) now() (levels, error) {
+	var l levels
+	pids := daemon.Descendants(s.PID)
+	nursery := 0
+	for _, pid := range pids {
+		if comm(pid) == "sandbox-nursery" {
+			nursery = pid
+		}
+	}
+	if nursery == 0 {
+		return l, fmt.Errorf("no nursery among %v", pids)
+	}
+	return levels{fds(s.PID), fds(nursery), len(pids)}, nil
+}
+
+// full waits until the pool is full, and says what that is like.
+func (s *stage) full(t testing.TB) levels {
+	t.Helper()
+	var before levels
+	same := 0
+	daemon.Eventually(t, patience, func() error {
+		l, err := s.now()
+		if err != nil {
+			return err
+		}
+		if l.processes != 1+s.pool || l != before {
+			before, same = l, 0
+			return fmt.Errorf("not at rest: %+v", l)
+		}
+		if same++; same < 10 {
+			return fmt.Errorf("not at rest for long enough: %+v", l)
+		}
+		return nil
+	})
+	return before
+}
+
+// calm waits until the daemon is what it was before the attacks.
+func (s *stage) calm(t testing.TB) {
+	t.Helper()
+	daemon.Eventually(t, patience, func() error {
+		l, err := s.now()
+		if err == nil && l != s.base {
+			err = fmt.Errorf("after the attack: %+v, before the first one: %+v", l, s.base)
+		}
+		return err
+	})
+}
+
+// finish ends the daemon with a dump of its goroutines, which must be no more than those of an idle daemon.
+func (s *stage) finish(t *testing.T) {
+	t.Helper()
+	s.calm(t)
+	var idle int
+	if s.base.daemonFDs == 0 {
+		t.Fatal("no baseline")
+	}
+	fresh := newStage(t, "", "-")
+	idle = fresh.goroutines(t)
+	if got := s.goroutines(t); got > idle {
+		t.Errorf("%d goroutines are left, an idle daemon has %d:\n%s", got, idle, s.Log())
+	}
+}
+
+var goroutine = regexp.MustCompile(`(?m)^goroutine \d+ `)
+
+// goroutines ends the daemon: it is the Go runtime's answer to SIGQUIT that tells.
+func (s *stage) goroutines(t *testing.T) int {
+	t.Helper()
+	s.Signal(t, syscall.SIGQUIT)
+	select {
+	case <-s.Exited():
+	case <-time.After(patience):
+		t.Fatal("sandboxd does not end on SIGQUIT")
+	}
+	n := len(goroutine.FindAllString(s.Log(), -1))
+	if n == 0 {
+		t.Fatalf("no goroutines in the dump:\n%s", s.Log())
+	}
+	return n
+}
+
+func (s *stage) nursery(t testing.TB) int {
+	t.Helper()
+	for _, pid := range daemon.Descendants(s.PID) {
+		if comm(pid) == "sandbox-nursery" {
+			return pid
+		}
+	}
+	t.Fatal("no nursery")
+	return 0
+}
+
+// workers lists the processes below the nursery.
+func (s *stage) workers(t testing.TB) []int { return daemon.Descendants(s.nursery(t)) }
+
+func comm(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func fds(pid int) int {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return -1
+	}
+	return len(entries)
+}
+
+// rss is the resident memory of a process in bytes.
+func rss(t testing.TB, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		t.Fatal(err)
+	}
+	return resident * int64(os.Getpagesize())
+}
+
+// lives reports whether a process is there and no zombie.
+func lives(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// gone waits until no process of pids lives.
+func gone(t testing.TB, within time.Duration, pids ...int) {
+	t.Helper()
+	daemon.Eventually(t, within, func() error {
+		for _, pid := range pids {
+			if lives(pid) {
+				return fmt.Errorf("process %d (%s) lives", pid, comm(pid))
+			}
+		}
+		return nil
+	})
+}
+
+func sprint(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	if len(text) > 2000 {
+		text = append(text[:2000:2000], " …"...)
+	}
+	return string(text)
+}
+
+// readStat returns the minor faults of a process, the 10th field of its stat (proc(5)).
+func readStat(pid int) (int64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 8 {
+		return 0, fmt.Errorf("stat of %d: %q", pid, stat)
+	}
+	return strconv.ParseInt(fields[7], 10, 64)
+}
