@@ -31,6 +31,7 @@ func live() error {
 	if err := jail.CloseOthers(); err != nil {
 		return err
 	}
+	setName("sandbox-worker")
 	runtime.GOMAXPROCS(1)
 	debug.SetTraceback("none") // the daemon reads why a worker dies, not where
 	conn := wire.NewConn(socket{})

@@ -58,7 +58,7 @@ func (in *inspector) fields(o *goja.Object) {
 	}
 	keys := o.Keys()
 	in.list("{", "}", int64(len(keys)), func(i int64) {
-		if identifier.MatchString(keys[i]) {
+		if isIdentifier(keys[i]) {
 			in.WriteString(keys[i])
 		} else {
 			in.WriteString(quote(keys[i]))

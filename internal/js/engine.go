@@ -178,7 +178,7 @@ func (e *Engine) complete(out *Outcome) {
 }
 
 // recovered is the outcome of a panic that reached Run: an interrupt or a stack overflow outside of any call
-// into the runtime, or a fault of goja, of which it has a few (facts: a comparator that shrinks its array).
+// into the runtime, or a fault of goja, of which it has a few, such as a comparator that shrinks its array.
 func (e *Engine) recovered(x any) Outcome {
 	if err, ok := x.(error); ok {
 		if out, ok := e.uncatchable(err); ok {

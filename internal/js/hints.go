@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // absent are names that programs written for node or a browser use, and what there is instead.
@@ -37,21 +38,25 @@ const (
 	noBrowser = "a program does not run in a browser: call a tool, and return what is to be shown"
 )
 
+// Compiled when they are first used: a worker whose program is right pays nothing for them at its birth.
 var (
-	notDefined    = regexp.MustCompile(`^ReferenceError: (\S+) is not defined`)
-	ofUndefined   = regexp.MustCompile(`^TypeError: Cannot read property '.*' of undefined`)
-	importSyntax  = regexp.MustCompile(`^\s*(?:import\b|export\b)|\bimport\s*\(`)
-	quotationMark = regexp.MustCompile(`[“”‘’]`)
+	notDefined   = lazily(`^ReferenceError: (\S+) is not defined`)
+	ofUndefined  = lazily(`^TypeError: Cannot read property '.*' of undefined`)
+	importSyntax = lazily(`^\s*(?:import\b|export\b)|\bimport\s*\(`)
 )
+
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // explain adds what a model needs to mend an uncaught error in one step.
 func (e *Engine) explain(failure *Error) {
-	if m := notDefined.FindStringSubmatch(failure.Message); m != nil {
+	if m := notDefined().FindStringSubmatch(failure.Message); m != nil {
 		failure.Hint = e.undefinedHint(m[1])
 		return
 	}
 	missing := e.tools.missing
-	if missing != "" && ofUndefined.MatchString(failure.Message) && strings.Contains(failure.Frame, missing) {
+	if missing != "" && ofUndefined().MatchString(failure.Message) && strings.Contains(failure.Frame, missing) {
 		failure.Message = e.tools.missingMessage()
 		failure.Hint = "take a server's name from Object.keys(tools)"
 	}
@@ -70,9 +75,9 @@ func (e *Engine) undefinedHint(name string) string {
 // syntaxHint explains the syntax errors whose message says little.
 func syntaxHint(failure *Error, s source) string {
 	switch {
-	case importSyntax.MatchString(failure.Frame):
+	case importSyntax().MatchString(failure.Frame):
 		return noModules
-	case quotationMark.MatchString(failure.Frame):
+	case strings.ContainsAny(failure.Frame, "“”‘’"):
 		return "the line has typographic quotation marks: use \" or '"
 	}
 	return ""

@@ -2,9 +2,9 @@ package js
 
 import (
 	"reflect"
-	"regexp"
 	"strconv"
 	"time"
+	"unicode"
 
 	"github.com/dop251/goja"
 )
@@ -150,11 +150,19 @@ func (e *Engine) firstItems(o *goja.Object, n int64) []goja.Value {
 	return items
 }
 
-var identifier = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+// isIdentifier says that a name can stand behind a dot.
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		if !unicode.IsLetter(r) && r != '_' && r != '$' && (i == 0 || !unicode.IsNumber(r)) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // property is how a program writes access to a property: .a or ["a-b"].
 func property(name string) string {
-	if identifier.MatchString(name) {
+	if isIdentifier(name) {
 		return "." + name
 	}
 	return "[" + strconv.Quote(name) + "]"

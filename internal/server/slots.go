@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -37,7 +38,7 @@ func (s *slots) enter(ctx context.Context, uid uint32) error {
 	case <-turn:
 		return nil
 	case <-ctx.Done():
-		return s.giveUp(uid, turn)
+		return s.giveUp(ctx, uid, turn)
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *slots) full() error {
 }
 
 // giveUp leaves the queue, unless the turn came at the same moment.
-func (s *slots) giveUp(uid uint32, turn chan struct{}) error {
+func (s *slots) giveUp(ctx context.Context, uid uint32, turn chan struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, t := range s.queue {
@@ -76,6 +77,9 @@ func (s *slots) giveUp(uid uint32, turn chan struct{}) error {
 			err := s.full()
 			s.queue = append(s.queue[:i], s.queue[i+1:]...)
 			s.forget(uid)
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return context.Cause(ctx)
+			}
 			return err
 		}
 	}

@@ -53,6 +53,9 @@ func TestResultObject(t *testing.T) {
 			if s.ToolMS < 25 || s.WallMS < s.ToolMS || s.CPUMS < 15 || s.PeakMemory < 1<<20 || !s.Warm || s.ApprovalMS != 0 || s.LeaseMS > 50 {
 				t.Errorf("stats %+v", s)
 			}
+			if len(r.Calls) == 0 {
+				t.Fatal("no call is listed")
+			}
 			if c := r.Calls[0]; c.MS < 25 || c.MS > 400 || c.Bytes != int64(len(`{"MS":30}`)) {
 				t.Errorf("call %+v", c)
 			}
@@ -145,8 +148,8 @@ func TestWorkersServeOnce(t *testing.T) {
 // workers are the daemon's processes of that name.
 func workers(d *daemon.Daemon) (pids []int) {
 	for _, pid := range daemon.Descendants(d.PID) {
-		// comm of a process that was just forked is still its parent's
-		if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && string(comm) == "sandbox-worker\n" {
+		// An error means that it has just ended.
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.HasPrefix(string(line), "sandbox-worker") {
 			pids = append(pids, pid)
 		}
 	}

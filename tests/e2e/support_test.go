@@ -1,14 +1,14 @@
 package e2e_test
 
 import (
-	"errors"
-	"github.com/creachadair/jrpc2"
-	"slices"
-
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/creachadair/jrpc2"
 )
 
 // working says whether n calls have reached the gateway since the last forget.
@@ -39,8 +39,6 @@ func contextWhen(t *testing.T, ready func() error) (context.Context, context.Can
 	}()
 	return ctx, cancel
 }
-func launch() {}
-func call()   {}
 
 func asError(err error, into **jrpc2.Error) bool { return errors.As(err, into) }
 

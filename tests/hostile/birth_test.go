@@ -163,3 +163,24 @@ func TestIdleDeath(t *testing.T) {
 	}
 	s.finish(t)
 }
+
+// TestDeathAtOnce has workers that die within a millisecond of READY, at every point of their handing over. None may
+// count as ready: the pool must be full of living workers when they are good again.
+func TestDeathAtOnce(t *testing.T) {
+	t.Parallel()
+	bin := fakeBin(t, "")
+	s := &stage{pool: 4, honest: script(call(1, "s", "echo", `{"x":1}`), "await 1", done("ok", "7"))}
+	s.Daemon = daemon.Start(t, daemon.Options{Bin: bin, Config: "pool: {default: 4}\n"})
+	s.base = s.full(t)
+	plan(t, bin, "flicker")
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for _, pid := range s.workers(t) {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	plan(t, bin, "")
+	s.calm(t)
+	for range 8 {
+		s.served(t)
+	}
+}

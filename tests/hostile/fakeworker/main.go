@@ -144,6 +144,10 @@ func ready(birth string, r jail.Report) {
 		say([]byte(line))
 	case "deaf":
 		deaf()
+	case "flicker": // dies while the nursery looks at it, or just afterwards
+		for end := time.Now().Add(time.Duration(os.Getpid()%40) * 25 * time.Microsecond); time.Now().Before(end); {
+		}
+		os.Exit(0)
 	}
 }
 
