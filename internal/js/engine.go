@@ -87,7 +87,7 @@ func New(opts Options) *Engine {
 	}
 	e.vm.SetPromiseRejectionTracker(e.rejected.track)
 	e.setGlobals()
-	warm()
+	e.warm()
 	return e
 }
 
