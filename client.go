@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -36,8 +37,9 @@ type Client struct {
 	done    chan struct{}
 	err     error // valid when done is closed
 
-	mu    sync.Mutex // guards the field below
+	mu    sync.Mutex // guards the fields below
 	calls map[callKey]context.CancelFunc
+	early []callKey // cancelled before their handler began
 }
 
 // callKey names one tool call that the handler works on.
@@ -52,7 +54,9 @@ const (
 	maxCalls    = 1024             // tool calls at once, of all runs of the connection
 	writeWait   = 30 * time.Second // the longest that the daemon may stop reading
 	lastWords   = 2 * time.Second  // after a cancel, for the result
+	cancelAgain = 5 * time.Millisecond
 	initialWait = 10 * time.Second // for the daemon's welcome
+	maxEarly    = 64               // cancels of calls that are not known yet
 )
 
 // Dial connects to the daemon whose socket is at path, and introduces the gateway.
@@ -94,22 +98,22 @@ func (c *Client) Welcome() InitializeResult { return c.welcome }
 // not ok, and no error; an error means that the daemon did not take the request, or is gone. When ctx
 // ends, the run is cancelled, and the result still says what became of each call.
 func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("sandboxd: execute: %w", context.Cause(ctx))
+	}
 	if p.Token == "" {
 		p.Token = "run-" + strconv.FormatInt(c.tokens.Add(1), 10) // by which to cancel it
 	}
-	answered := make(chan struct{})
 	patient, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
 	stop := context.AfterFunc(ctx, func() {
-		c.cancel(p.Token)
-		select {
-		case <-answered:
-		case <-time.After(lastWords):
-			giveUp(context.Cause(ctx))
-		}
+		patient, stop := context.WithTimeoutCause(patient, lastWords, context.Cause(ctx))
+		defer stop()
+		c.cancel(patient, p.Token)
+		<-patient.Done()
+		giveUp(context.Cause(ctx))
 	})
 	defer stop()
-	defer close(answered)
 	var r Result
 	if err := c.ask(patient, "execute", p, &r); err != nil {
 		return nil, err
@@ -117,12 +121,18 @@ func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
 	return &r, nil
 }
 
-// cancel asks the daemon to end the runs of a token.
-func (c *Client) cancel(token string) {
-	ctx, stop := context.WithTimeout(context.Background(), lastWords)
-	defer stop()
-	// Without an answer Execute gives up on the result as well, and says so.
-	_ = c.ask(ctx, "cancel", CancelParams{Token: token}, &CancelResult{})
+// cancel asks the daemon to end the run of a token, until it has: the request to run it may not have arrived yet.
+func (c *Client) cancel(ctx context.Context, token string) {
+	for ctx.Err() == nil {
+		var r CancelResult
+		if err := c.ask(ctx, "cancel", CancelParams{Token: token}, &r); err != nil || r.Cancelled > 0 {
+			return
+		}
+		select {
+		case <-time.After(cancelAgain):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Status asks for the daemon's state.
@@ -195,6 +205,10 @@ func (c *Client) enroll(k callKey, cancel context.CancelFunc) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[k] = cancel
+	if i := slices.Index(c.early, k); i >= 0 {
+		c.early = slices.Delete(c.early, i, i+1)
+		cancel()
+	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -210,14 +224,22 @@ func (c *Client) notified(method string, params json.RawMessage) {
 	case "run/console":
 		notice(params, c.options.Console)
 	case "tools/cancel":
-		notice(params, func(t ToolCancel) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if cancel, ok := c.calls[callKey{t.Run, t.N}]; ok {
-				cancel()
-			}
-		})
+		notice(params, func(t ToolCancel) { c.cancelCall(callKey{t.Run, t.N}) })
 	}
+}
+
+// cancelCall ends the handler's context, now or, if the handler's goroutine has not come so far, when it does.
+func (c *Client) cancelCall(k callKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel, ok := c.calls[k]; ok {
+		cancel()
+		return
+	}
+	if len(c.early) == maxEarly {
+		c.early = c.early[1:]
+	}
+	c.early = append(c.early, k)
 }
 
 func notice[T any](params json.RawMessage, take func(T)) {

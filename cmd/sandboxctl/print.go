@@ -7,7 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"github.com/sandboxd/sandboxd"
 )
@@ -24,7 +27,7 @@ func print(r *sandboxd.Result, output string) error {
 	}
 	printConsole(os.Stderr, r)
 	if r.Outcome == sandboxd.OutcomeOK {
-		fmt.Println(readable(r.Value))
+		fmt.Println(shown(readable(r.Value)))
 		if r.Hint != "" {
 			fmt.Fprintln(os.Stderr, "hint:", r.Hint)
 		}
@@ -33,6 +36,14 @@ func print(r *sandboxd.Result, output string) error {
 	printError(os.Stderr, r.Error)
 	printCalls(os.Stderr, r.Calls)
 	return failure(r)
+}
+
+// shown keeps a value from steering a terminal; a pipe gets it as it is.
+func shown(text string) string {
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		return visible(text)
+	}
+	return text
 }
 
 // readable is a string as it is, and any other value as indented JSON.
@@ -62,13 +73,27 @@ func printError(w io.Writer, e *sandboxd.Error) {
 	if e.Frame != "" {
 		number := fmt.Sprintf("%5d | ", e.Line)
 		fmt.Fprintf(w, "%s%s\n", number, visible(e.Frame))
-		if e.Column > 0 && e.Column <= utf8.RuneCountInString(e.Frame)+1 {
-			fmt.Fprintf(w, "%s^\n", strings.Repeat(" ", len(number)+e.Column-1))
-		}
+		fmt.Fprint(w, caret(e, len(number)))
 	}
 	if e.Hint != "" {
 		fmt.Fprintln(w, "hint:", visible(e.Hint))
 	}
+}
+
+// caret is the line that points at the column of the one above it, which keeps that one's tabs. A column counts
+// UTF-16 units, and the frame of a long line is a part of it: what is beyond the frame gets no caret.
+func caret(e *sandboxd.Error, indent int) string {
+	before := utf16.Encode([]rune(e.Frame))
+	if e.Column < 1 || e.Column > len(before)+1 {
+		return ""
+	}
+	under := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, string(utf16.Decode(before[:e.Column-1])))
+	return strings.Repeat(" ", indent) + under + "^\n"
 }
 
 // printCalls says what became of the calls of a run that failed: some may have changed something.

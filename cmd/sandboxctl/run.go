@@ -23,7 +23,7 @@ type runOptions struct {
 	timeout time.Duration
 	memory  string
 	profile string
-	input   string
+	input   *string // nil: not given
 	socket  string
 	verbose bool
 }
@@ -49,15 +49,20 @@ Where no daemon listens, a private one is started for the run.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], o) },
 	}
 	f := c.Flags()
+	input := f.String("input", "", "a JSON value that the program sees as input")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.Changed("input") {
+			o.input = input
+		}
+		return run(c.Context(), args[0], o)
+	}
 	f.StringVar(&o.mcp, "mcp", "", `MCP servers: a file with {"mcpServers": {...}}, as MCP clients share it`)
 	f.StringVar(&o.output, "output", "text", "text, or json for the whole result object and nothing else on standard output")
 	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
 	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
 	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
-	f.StringVar(&o.input, "input", "", "a JSON value that the program sees as input")
 	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
 	return c
@@ -113,11 +118,11 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 		limits.MemoryBytes = memory
 	}
 	p.Limits = &limits
-	if o.input != "" {
-		if err := json.Unmarshal([]byte(o.input), new(any)); err != nil {
+	if o.input != nil {
+		if err := json.Unmarshal([]byte(*o.input), new(any)); err != nil {
 			return p, usageError{fmt.Errorf("--input is not JSON: %w", err)}
 		}
-		p.Input = json.RawMessage(o.input)
+		p.Input = json.RawMessage(*o.input)
 	}
 	source, err := readProgram(file)
 	p.Source = string(source)

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if err := checkPool(c.Pool, profiles); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", o.config, err)
 	}
 	listener, err := listen(o.listen)
 	if err != nil {
@@ -71,7 +71,7 @@ func newLog(stderr io.Writer, level string) *slog.Logger {
 func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error {
 	for name := range sizes {
 		if _, ok := profiles[name]; !ok {
-			return fmt.Errorf("configuration: pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
+			return fmt.Errorf("pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
 		}
 	}
 	return nil

@@ -3,8 +3,11 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -15,28 +18,33 @@ import (
 // which a call reaches a gateway. It reports false if the run ended first, and there is nobody to answer.
 func Do(ctx context.Context, run *Run, call wire.Call) (wire.Result, []byte, bool) {
 	n := call.ID
+	pass := sync.OnceFunc(func() { run.pass(n) })
+	defer pass()
 	// Hard denies: nothing below may overrule these.
+	if bad := unprintable(call.Server + call.Tool); bad != "" {
+		return blocked(run, n, "names", bad)
+	}
 	if !run.knows(call.Server) {
 		return blocked(run, n, "servers", unknownServer(call.Server, run.Servers))
 	}
 	// Limits: the number of calls was checked by Admit, sizes where they were read.
-	if err := run.place(ctx, n); err != nil {
+	defer run.leave()
+	if err := run.turn(ctx, n); err != nil {
 		return wire.Result{}, nil, false
 	}
-	defer run.leave()
 
 	// The gateway.
 	if !run.dispatch(n) {
 		return wire.Result{}, nil, false
 	}
-	response, err := run.Gateway.Call(ctx, "tools/call", sandboxd.ToolCall{
-		Run: run.ID, Token: run.Token, N: n, IdempotencyKey: fmt.Sprintf("%s/%d", run.ID, n),
-		Server: call.Server, Tool: call.Tool, Arguments: call.Args,
-		Origin: "code", Trigger: "user_request", Traceparent: run.Traceparent,
-	})
+	response, err := ask(ctx, run, call, pass)
 	run.back(n)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil, errors.Is(err, rpc.ErrClosed):
 		return wire.Result{}, nil, false // the state stays unknown: nobody can tell
+	default:
+		return failed(run, n, fmt.Sprintf("the call could not be sent: %v", err))
 	}
 	defer response.Release()
 
@@ -44,9 +52,27 @@ func Do(ctx context.Context, run *Run, call wire.Call) (wire.Result, []byte, boo
 	return outcome(run, n, response)
 }
 
+// ask sends the call, lets the next one pass, and waits for the answer.
+func ask(ctx context.Context, run *Run, call wire.Call, pass func()) (rpc.Response, error) {
+	pending, err := run.Gateway.Begin(ctx, "tools/call", sandboxd.ToolCall{
+		Run: run.ID, Token: run.Token, N: call.ID, IdempotencyKey: fmt.Sprintf("%s/%d", run.ID, call.ID),
+		Server: call.Server, Tool: call.Tool, Arguments: call.Args,
+		Origin: "code", Trigger: "user_request", Traceparent: run.Traceparent,
+	})
+	pass()
+	if err != nil {
+		return rpc.Response{}, err
+	}
+	return pending.Wait(ctx)
+}
+
 func outcome(run *Run, n int, response rpc.Response) (wire.Result, []byte, bool) {
-	if response.Err != nil {
-		return failed(run, n, response.Err.Message)
+	switch e := response.Err; {
+	case e == nil:
+	case e.Code == rpc.CodeParse, e.Code == rpc.CodeInvalidRequest:
+		return failed(run, n, "the call was carried out, but its answer could not be read: "+e.Message)
+	default:
+		return failed(run, n, e.Message)
 	}
 	answer, err := read(response.Result)
 	switch {
@@ -79,6 +105,16 @@ func failed(run *Run, n int, message string) (wire.Result, []byte, bool) {
 func blocked(run *Run, n int, rule, reason string) (wire.Result, []byte, bool) {
 	run.deny(n, rule, reason)
 	return wire.Result{ID: n, Form: wire.FormBlocked, Rule: rule}, []byte(reason), true
+}
+
+// unprintable refuses names that look like others to whoever reads them in an approval or a log.
+func unprintable(name string) string {
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			return fmt.Sprintf("a name with the character %U, which can't be seen", r)
+		}
+	}
+	return ""
 }
 
 func unknownServer(name string, known []string) string {

@@ -32,11 +32,12 @@ type Run struct {
 	toolTime time.Duration
 }
 
-// entry is one call, and the place that it waits for.
+// entry is one call, and what it waits for.
 type entry struct {
 	sandboxd.Call
-	sent  time.Time
-	place chan struct{} // closed when the call may go out
+	sent   time.Time
+	place  chan struct{} // closed when there is room for the call
+	passed chan struct{} // closed when it went out, or will not: the next one may
 }
 
 // A LimitError ends the run: the program asked for more calls than it may make.
@@ -54,7 +55,7 @@ func (r *Run) Admit(batch []wire.Call) error {
 	for _, c := range batch {
 		e := &entry{
 			Call:  sandboxd.Call{N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted},
-			place: make(chan struct{}),
+			place: make(chan struct{}), passed: make(chan struct{}),
 		}
 		r.calls = append(r.calls, e)
 		switch {
@@ -83,17 +84,32 @@ func (r *Run) Unsent(batch []wire.Call) {
 	}
 }
 
-// place waits for the call's turn. The caller must leave.
-func (r *Run) place(ctx context.Context, n int) error {
+// turn waits until there is room for the call and all before it went out, so that calls reach the gateway in the
+// order in which the program made them. The caller must pass and leave.
+func (r *Run) turn(ctx context.Context, n int) error {
 	r.mu.Lock()
-	place := r.calls[n-1].place
-	r.mu.Unlock()
-	select {
-	case <-place:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	place, before := r.calls[n-1].place, closed
+	if n > 1 {
+		before = r.calls[n-2].passed
 	}
+	r.mu.Unlock()
+	for _, wait := range []<-chan struct{}{place, before} {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// pass lets the next call go out.
+func (r *Run) pass(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.calls[n-1].passed)
 }
 
 // leave gives the place to the call that waits longest.

@@ -34,8 +34,12 @@ func Check(pid int, r Report) error {
 }
 
 func check(proc string, r Report) error {
-	if r.Landlock < 1 || len(r.Proved) == 0 {
-		return fmt.Errorf("report: landlock ABI %d, %d proofs", r.Landlock, len(r.Proved))
+	abi, err := landlockABI()
+	if err != nil {
+		return err
+	}
+	if r.Landlock != abi || len(r.Proved) == 0 {
+		return fmt.Errorf("report: landlock ABI %d of a kernel that has %d, %d proofs", r.Landlock, abi, len(r.Proved))
 	}
 	own, err := readFile("/proc/self/status")
 	if err != nil {

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		report jail.Report
 		want   string
 	}{
-		{"no report", pid, jail.Report{}, "landlock ABI 0, 0 proofs"},
+		{"no report", pid, jail.Report{}, "report: landlock ABI 0 of a kernel that has"},
 		{"another limit", pid, raised, "reported were [fsize=1"},
 		{"no process", 1 << 30, report, "no such file"},
 		{"unconfined", 1, report, "its status is not"},

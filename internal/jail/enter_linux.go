@@ -25,7 +25,6 @@ func Enter(s Spec) (Report, error) {
 type entry struct {
 	spec   Spec
 	own    descriptors
-	spares *spares
 	report Report
 }
 

@@ -57,12 +57,12 @@ func (e *entry) proveNetwork() error {
 	return e.must("TCP connect", unix.Connect(s, local), unix.EACCES)
 }
 
-// proveFilter tries the canary on this thread and on all spare ones.
+// proveFilter tries the canary. That all other threads have the filter as well is TSYNC's word, and Check's, from outside.
 func (e *entry) proveFilter() error {
-	if err := errors.Join(canary(), e.spares.release(canary)); err != nil {
+	if err := canary(); err != nil {
 		return err
 	}
-	e.proved("getppid on %d threads: EPERM", e.spares.held+1)
+	e.proved("getppid: EPERM")
 	return nil
 }
 

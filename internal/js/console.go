@@ -40,12 +40,16 @@ func (e *Engine) log(level, text string) {
 		return
 	}
 	if size > left {
-		cut := int(left) - 1
+		room, mark := int(left)-1, "…" // one byte is the end of the line
+		if room < len(mark) {
+			mark = ""
+		}
+		cut := room - len(mark)
 		for cut > 0 && !utf8.RuneStart(text[cut]) {
 			cut--
 		}
 		c.droppedBytes += int64(len(text) - cut)
-		text = text[:cut] + "…"
+		text = text[:cut] + mark
 	}
 	e.mu.Lock()
 	e.lines = append(e.lines, Line{Level: level, Text: text})

@@ -60,8 +60,8 @@ func TestConsoleLimit(t *testing.T) {
 		bytes            int64
 	}{
 		{"within", "console.log('x'.repeat(99))", "log|" + strings.Repeat("x", 99), 0, 0},
-		{"cut", "console.log('x'.repeat(120)); console.log('y')", "log|" + strings.Repeat("x", 99) + "…", 1, 21 + 2},
-		{"cut at a rune", "console.log('é'.repeat(60))", "log|" + strings.Repeat("é", 49) + "…", 0, 22},
+		{"cut", "console.log('x'.repeat(120)); console.log('y')", "log|" + strings.Repeat("x", 96) + "…", 1, 24 + 2},
+		{"cut at a rune", "console.log('é'.repeat(60))", "log|" + strings.Repeat("é", 48) + "…", 0, 24},
 		{"empty lines count", "for (let i = 0; i < 150; i++) console.log('')", strings.Repeat("log|\n", 99) + "log|", 50, 50},
 		{"a flood", "for (let i = 0; i < 1e4; i++) console.log('xxxxxxxxx')", strings.Repeat("log|xxxxxxxxx\n", 9) + "log|xxxxxxxxx", 9990, 99900},
 	} {

@@ -11,8 +11,9 @@ import (
 
 var errNotAwaited = errors.New("await is missing")
 
-// maxDepth bounds nesting in JSON, both ways. Go's stack would hold more, but nobody means more.
-const maxDepth = 1000
+// maxDepth bounds nesting in JSON, both ways. What carries the text between processes, within messages of its own,
+// takes 512.
+const maxDepth = 500
 
 // encoder writes a value as JSON text, as JSON.stringify does, and beyond it, at any depth: a Map with string keys
 // becomes an object, another Map an array of pairs, a Set or typed array an array, an Error an object with name and

@@ -1,5 +1,7 @@
 package js
 
+import "github.com/dop251/goja"
+
 // warmProgram goes through what every program does, so that the page faults of that code are paid before the engine is
 // leased. It leaves nothing behind in the runtime. A longer one saves little more, and costs every worker at its birth.
 const warmProgram = `const r = await { a: 1 }; return [r].map(x => x.a)`
@@ -11,11 +13,12 @@ func (e *Engine) warm() {
 	if bad != nil {
 		panic("js: " + bad.Error.Message) // at New, on every run: a wrong goja
 	}
-	main, err := e.start(program)
+	// Not by start: the watchdog has no limits yet, and would take this for a program over them.
+	main, err := e.vm.RunProgram(program)
 	if err != nil {
 		panic("js: " + err.Error())
 	}
-	e.returned(main)
+	e.returned(main.Export().(*goja.Promise))
 	if _, err := e.parseJSON(`{"a":[1]}`); err != nil {
 		panic("js: " + err.Error())
 	}

@@ -17,14 +17,17 @@ import (
 
 // Client is the daemon's half. It opens the nursery when it is first needed, and again when it died.
 type Client struct {
-	open func(context.Context) (*net.UnixConn, error)
+	open Opener
 
 	mu   sync.Mutex // guards the field below
 	link *link
 }
 
-// NewClient makes a client of a nursery that open starts or dials.
-func NewClient(open func(context.Context) (*net.UnixConn, error)) *Client {
+// An Opener starts or dials a nursery. gone, if not nil, returns when the nursery's process is no more.
+type Opener func(context.Context) (conn *net.UnixConn, gone func(), err error)
+
+// NewClient makes a client of a nursery.
+func NewClient(open Opener) *Client {
 	return &Client{open: open}
 }
 
@@ -89,7 +92,7 @@ func (w *Worker) CPU() (time.Duration, error) { return processCPU(w.PID) }
 // PeakMemory is the most memory that the worker had resident, by the kernel's account. It must live.
 func (w *Worker) PeakMemory() (int64, error) { return processPeak(w.PID) }
 
-// Close hangs up: the nursery buries all workers and ends.
+// Close hangs up: the nursery buries all workers and ends. It waits for that if the nursery is a child.
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,17 +109,18 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	if c.link != nil && c.link.alive() {
 		return c.link, nil
 	}
-	conn, err := c.open(ctx)
+	conn, gone, err := c.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open nursery: %w", err)
 	}
-	c.link = newLink(conn)
+	c.link = newLink(conn, gone)
 	return c.link, nil
 }
 
 // link is one connection to one nursery, with the workers that it raised.
 type link struct {
 	conn   *net.UnixConn
+	gone   func()        // see Opener
 	closed chan struct{} // when reading ended
 
 	mu      sync.Mutex // guards the fields below
@@ -137,9 +141,10 @@ func (a answer) close() {
 	}
 }
 
-func newLink(conn *net.UnixConn) *link {
+func newLink(conn *net.UnixConn, gone func()) *link {
 	l := &link{
 		conn:    conn,
+		gone:    gone,
 		closed:  make(chan struct{}),
 		waiting: make(map[int64]chan answer),
 		deaths:  make(map[int64]chan struct{}),
@@ -160,6 +165,9 @@ func (l *link) alive() bool {
 func (l *link) close() {
 	l.conn.Close()
 	<-l.closed
+	if l.gone != nil {
+		l.gone()
+	}
 }
 
 // errGone is the cause of every order that a nursery's death left without an answer.
@@ -194,20 +202,32 @@ func (l *link) ask(ctx context.Context, o order) (answer, error) {
 	}
 }
 
-// settle ends the wait for an answer. A worker that came too late is let go: the nursery sees its socket
-// close when the worker ends, which it does when our end of that is closed.
+// settle ends the wait for an answer.
 func (l *link) settle(id int64, got chan answer) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	delete(l.waiting, id)
-	l.mu.Unlock()
 	select {
 	case late := <-got:
-		late.close()
-		if late.Worker != 0 {
-			go l.ask(context.Background(), order{Op: opBury, Worker: late.Worker})
-		}
+		delete(l.deaths, late.Worker)
+		l.discard(late)
 	default:
 	}
+}
+
+// discard gets rid of an answer that came too late: a worker that nobody waits for any more is buried, or
+// it would take a place in the nursery for ever.
+func (l *link) discard(a answer) {
+	a.close()
+	if a.Report == nil {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), orderWait)
+		defer cancel()
+		// An error means that the nursery is gone, and the worker with it.
+		_, _ = l.ask(ctx, order{Op: opBury, Worker: a.Worker})
+	}()
 }
 
 func (l *link) read() {
@@ -241,7 +261,7 @@ func (l *link) hand(a answer) {
 	}
 	waiting, ok := l.waiting[a.ID]
 	if !ok {
-		a.close()
+		l.discard(a)
 		return
 	}
 	if a.Worker != 0 && a.Err == "" {

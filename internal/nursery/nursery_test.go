@@ -176,14 +176,14 @@ func TestAccounts(t *testing.T) {
 func TestNurseryDies(t *testing.T) {
 	var pids []int
 	open := nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr)
-	c := nursery.NewClient(func(ctx context.Context) (*net.UnixConn, error) {
-		conn, err := open(ctx)
+	c := nursery.NewClient(func(ctx context.Context) (*net.UnixConn, func(), error) {
+		conn, gone, err := open(ctx)
 		for _, pid := range daemon.Descendants(os.Getpid()) {
 			if comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); strings.HasPrefix(string(comm), "sandbox-nursery") {
 				pids = append(pids, pid)
 			}
 		}
-		return conn, err
+		return conn, gone, err
 	})
 	t.Cleanup(c.Close)
 	first := spawn(t, c)

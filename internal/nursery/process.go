@@ -45,9 +45,12 @@ func processPeak(pid int) (int64, error) {
 // the first line.
 const maxStderr = 4 << 10
 
-// readStderr returns what is in the pipe, without waiting for more.
+// stderrWait is for a pipe that somebody still holds open, which can't be: its writer is dead.
+const stderrWait = time.Second
+
+// readStderr returns the beginning of what a dead worker left in its pipe.
 func readStderr(pipe *os.File) string {
-	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+	if err := pipe.SetReadDeadline(time.Now().Add(stderrWait)); err != nil {
 		return ""
 	}
 	text := make([]byte, maxStderr)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -22,6 +23,7 @@ type Nursery struct {
 	conn    *net.UnixConn // seqpacket
 
 	orders  sync.WaitGroup
+	watches sync.WaitGroup
 	mu      sync.Mutex // guards the fields below
 	next    int64
 	workers map[int64]*child
@@ -29,6 +31,10 @@ type Nursery struct {
 
 // New makes a nursery that starts the worker binary at path.
 func New(path string, log *slog.Logger) (*Nursery, error) {
+	// Whatever the process was started with, workers get none of it.
+	if err := unix.CloseRange(InheritedFD+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("keep descriptors from workers: %w", err) // Linux 5.11; Landlock needs 5.13
+	}
 	spawner, err := newSpawner(path)
 	if err != nil {
 		return nil, err
@@ -48,6 +54,7 @@ func (n *Nursery) Serve(ctx context.Context, conn *net.UnixConn) error {
 	err := n.obey(ctx)
 	n.orders.Wait()
 	n.buryAll()
+	n.watches.Wait()
 	n.spawner.stop()
 	<-spawning
 	conn.Close()
@@ -75,11 +82,7 @@ func (n *Nursery) obey(ctx context.Context) error {
 		if err := decoder.Decode(&o); err != nil {
 			return fmt.Errorf("decode order: %w", err)
 		}
-		n.orders.Add(1)
-		go func() {
-			defer n.orders.Done()
-			n.do(ctx, o)
-		}()
+		n.orders.Go(func() { n.do(ctx, o) })
 	}
 }
 
@@ -111,9 +114,9 @@ func (n *Nursery) spawn(ctx context.Context, o order) error {
 		n.forget(c)
 		return err
 	}
-	go n.watch(c)
 	err = n.reply(reply{ID: o.ID, Worker: c.id, PID: c.pid, Report: report}, c.socket, c.stderr)
 	c.handOver()
+	n.watches.Go(func() { n.watch(c) }) // not before: a death that is told first is told to nobody
 	return err
 }
 

@@ -7,19 +7,20 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Dial is for Client: it reaches a nursery that is a service of its own, by the socket at path.
-func Dial(path string) func(context.Context) (*net.UnixConn, error) {
-	return func(ctx context.Context) (*net.UnixConn, error) {
+func Dial(path string) Opener {
+	return func(ctx context.Context) (*net.UnixConn, func(), error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "unixpacket", path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return conn.(*net.UnixConn), nil
+		return conn.(*net.UnixConn), nil, nil
 	}
 }
 
@@ -28,11 +29,11 @@ const InheritedFD = 3
 
 // Start is for Client: it starts the nursery at path as a child, on a socket that it inherits. The child
 // ends when the daemon hangs up, however that came about.
-func Start(path string, stderr *os.File) func(context.Context) (*net.UnixConn, error) {
-	return func(context.Context) (*net.UnixConn, error) {
+func Start(path string, stderr *os.File) Opener {
+	return func(context.Context) (*net.UnixConn, func(), error) {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
-			return nil, fmt.Errorf("make nursery socket: %w", err)
+			return nil, nil, fmt.Errorf("make nursery socket: %w", err)
 		}
 		ours, theirs := os.NewFile(uintptr(pair[0]), "nursery socket"), os.NewFile(uintptr(pair[1]), "nursery's socket")
 		defer ours.Close()
@@ -44,13 +45,30 @@ func Start(path string, stderr *os.File) func(context.Context) (*net.UnixConn, e
 		command.ExtraFiles = []*os.File{theirs}                  // becomes InheritedFD
 		command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a ^C at the terminal is the daemon's to act on
 		if err := command.Start(); err != nil {
-			return nil, fmt.Errorf("start nursery: %w", err)
+			return nil, nil, fmt.Errorf("start nursery: %w", err)
 		}
-		go command.Wait() // reaps it; its end shows on the socket
+		reaped := make(chan struct{})
+		go func() {
+			defer close(reaped)
+			_ = command.Wait() // how it ended is no news: its workers' deaths are
+		}()
 		conn, err := net.FileConn(ours)
 		if err != nil {
-			return nil, fmt.Errorf("use nursery socket: %w", err)
+			return nil, nil, fmt.Errorf("use nursery socket: %w", err)
 		}
-		return conn.(*net.UnixConn), nil
+		return conn.(*net.UnixConn), func() { gone(command.Process, reaped) }, nil
+	}
+}
+
+// endWait is how long a nursery gets to bury its workers when the daemon has hung up.
+const endWait = 2 * time.Second
+
+// gone waits until the nursery has been reaped, and kills one that does not end; its workers die with it.
+func gone(nursery *os.Process, reaped <-chan struct{}) {
+	select {
+	case <-reaped:
+	case <-time.After(endWait):
+		_ = nursery.Kill() // an error means that it has ended now
+		<-reaped
 	}
 }

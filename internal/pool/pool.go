@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
 // Spawn raises a worker; nursery.Client.Spawn is one.
@@ -25,10 +26,15 @@ type Kind struct {
 
 // Pool has one line of ready workers for each kind.
 type Pool struct {
-	spawn  Spawn
-	log    *slog.Logger
-	births chan struct{} // one token for each birth that may be under way
-	shelf  map[string]*shelf
+	spawn   Spawn
+	log     *slog.Logger
+	births  chan struct{} // one token for each birth that may be under way
+	raising sync.WaitGroup
+	shelf   map[string]*shelf
+
+	mu     sync.Mutex // guards the fields below
+	leased int
+	calm   chan struct{} // closed while nothing is leased
 }
 
 // shelf is the line of one kind. Nothing is stored in it: every ready worker is held by a filler that is
@@ -45,7 +51,8 @@ type shelf struct {
 
 // New makes a pool. Nothing is born before Run.
 func New(spawn Spawn, kinds []Kind, births int, log *slog.Logger) *Pool {
-	p := &Pool{spawn: spawn, log: log, births: make(chan struct{}, births), shelf: make(map[string]*shelf)}
+	p := &Pool{spawn: spawn, log: log, births: make(chan struct{}, births), shelf: make(map[string]*shelf), calm: make(chan struct{})}
+	close(p.calm)
 	for _, k := range kinds {
 		p.shelf[k.Name] = &shelf{Kind: k, ready: make(chan *nursery.Worker)}
 	}
@@ -61,11 +68,13 @@ func (p *Pool) Run(ctx context.Context) {
 		}
 	}
 	fillers.Wait()
+	p.raising.Wait()
 }
 
 // fill raises workers one after the other, and never gives up.
 func (p *Pool) fill(ctx context.Context, s *shelf) {
 	for ctx.Err() == nil {
+		p.giveWay(ctx, s)
 		w, err := p.persist(ctx, s)
 		if err != nil {
 			return
@@ -81,6 +90,47 @@ func (p *Pool) fill(ctx context.Context, s *shelf) {
 		}
 		s.hold(-1)
 		w.Bury()
+	}
+}
+
+// giveWay lets programs that run have the processors, so that a lease does not wait for its successor's birth:
+// until none runs, but not when workers run short, and not for long, as a program may wait for a slow tool.
+func (p *Pool) giveWay(ctx context.Context, s *shelf) {
+	s.mu.Lock()
+	short := s.waiting <= s.Size/2
+	s.mu.Unlock()
+	if short {
+		return
+	}
+	p.mu.Lock()
+	calm := p.calm
+	p.mu.Unlock()
+	select {
+	case <-calm:
+	case <-time.After(giveWayMost):
+	case <-ctx.Done():
+	}
+}
+
+const giveWayMost = 10 * time.Millisecond
+
+// begin counts a lease in.
+func (p *Pool) begin(w *nursery.Worker, warm bool) *Worker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leased == 0 {
+		p.calm = make(chan struct{})
+	}
+	p.leased++
+	return &Worker{Warm: warm, process: w, conn: wire.NewConn(w.Socket), pool: p}
+}
+
+// end counts it out.
+func (p *Pool) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leased--; p.leased == 0 {
+		close(p.calm)
 	}
 }
 
@@ -106,19 +156,38 @@ func (p *Pool) persist(ctx context.Context, s *shelf) (*nursery.Worker, error) {
 	}
 }
 
-// birth raises one worker, when it is its turn.
+// birth raises one worker, when it is its turn. A birth that has begun goes on when ctx ends, since the nursery
+// does not stop: it keeps its turn until then, and what was born is buried.
 func (p *Pool) birth(ctx context.Context, s *shelf, spec jail.Spec) (*nursery.Worker, error) {
 	select {
 	case p.births <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	w, err := p.spawn(ctx, spec)
-	<-p.births
-	if ctx.Err() == nil { // else it failed because nobody wanted it any more
+	born := make(chan *nursery.Worker)
+	failed := make(chan error, 1)
+	p.raising.Go(func() {
+		w, err := p.spawn(context.WithoutCancel(ctx), spec)
+		<-p.births
 		s.note(err)
+		if err != nil {
+			failed <- err
+			return
+		}
+		select {
+		case born <- w:
+		case <-ctx.Done():
+			w.Bury()
+		}
+	})
+	select {
+	case w := <-born:
+		return w, nil
+	case err := <-failed:
+		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return w, err
 }
 
 func (s *shelf) hold(n int) {
@@ -156,10 +225,10 @@ func (p *Pool) Lease(ctx context.Context, profile string, memory int64) (*Worker
 		return p.made(ctx, s, memory)
 	}
 	if w := s.now(); w != nil {
-		return newWorker(w, true), nil
+		return p.begin(w, true), nil
 	}
 	if w := s.wait(ctx); w != nil {
-		return newWorker(w, false), nil
+		return p.begin(w, false), nil
 	}
 	return nil, s.none(ctx)
 }
@@ -201,7 +270,7 @@ func (p *Pool) made(ctx context.Context, s *shelf, memory int64) (*Worker, error
 	if err != nil {
 		return nil, s.none(ctx)
 	}
-	return newWorker(w, false), nil
+	return p.begin(w, false), nil
 }
 
 // dead buries a worker that died between its filler's hand and ours.

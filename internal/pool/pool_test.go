@@ -192,9 +192,9 @@ func TestBirthsFail(t *testing.T) {
 
 func TestLeaseWithout(t *testing.T) {
 	never := func(pool.Spawn) pool.Spawn {
-		return func(ctx context.Context, _ jail.Spec) (*nursery.Worker, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
+		return func(context.Context, jail.Spec) (*nursery.Worker, error) {
+			time.Sleep(200 * time.Millisecond)
+			return nil, errors.New("too late")
 		}
 	}
 	t.Run("in time", func(t *testing.T) {

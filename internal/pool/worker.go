@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/rawjson"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -23,6 +24,7 @@ import (
 type Worker struct {
 	Warm bool
 
+	pool    *Pool
 	process *nursery.Worker
 	conn    *wire.Conn
 	limits  wire.Limits // set by Start
@@ -31,10 +33,6 @@ type Worker struct {
 	close   sync.Once
 	exit    nursery.Exit
 	err     error
-}
-
-func newWorker(w *nursery.Worker, warm bool) *Worker {
-	return &Worker{Warm: warm, process: w, conn: wire.NewConn(w.Socket)}
 }
 
 // Report says how the worker is jailed.
@@ -170,7 +168,8 @@ func (w *Worker) nextUnsent(line []byte) (any, error) {
 	return Unsent(m.Calls), nil
 }
 
-// compact checks that text is one JSON value that begins with first (0: any), and makes it fit one line.
+// compact checks that text is one JSON value that begins with first (0: any), and makes it fit one line. What is
+// judged must be what is sent, so that a key that stands twice, which readers take differently, is refused.
 func compact(text []byte, first byte) ([]byte, error) {
 	if first != 0 && (len(text) == 0 || text[0] != first) {
 		return nil, fmt.Errorf("not JSON that begins with %q", first)
@@ -178,6 +177,9 @@ func compact(text []byte, first byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(text))
 	if err := json.Compact(&out, text); err != nil {
+		return nil, err
+	}
+	if err := rawjson.Check(out.Bytes()); err != nil {
 		return nil, err
 	}
 	return bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")), nil
@@ -188,7 +190,7 @@ func (w *Worker) nextConsole(ctx context.Context, line []byte) (any, error) {
 	if err := wire.Decode(line, &m); err != nil {
 		return nil, err
 	}
-	if len(m.Lines) > wire.MaxLines {
+	if len(m.Lines) == 0 || len(m.Lines) > wire.MaxLines {
 		return nil, fmt.Errorf("%w: %d console lines in one message", wire.ErrProtocol, len(m.Lines))
 	}
 	for i := range m.Lines {
@@ -214,6 +216,9 @@ func (w *Worker) nextDone(ctx context.Context, line []byte) (any, error) {
 	if err := wire.Decode(line, &m); err != nil {
 		return nil, err
 	}
+	if m.DroppedLines < 0 || m.DroppedBytes < 0 || m.Error != nil && (m.Error.Line < 0 || m.Error.Column < 0) {
+		return nil, fmt.Errorf("%w: a number below 0 at the end", wire.ErrProtocol)
+	}
 	body, err := w.conn.Body(m.Size, w.limits.OutputBytes)
 	if err != nil {
 		return nil, w.reading(ctx, err)
@@ -229,7 +234,10 @@ func (w *Worker) nextDone(ctx context.Context, line []byte) (any, error) {
 
 // Close kills the worker and says how it ended. It may be called more than once.
 func (w *Worker) Close() (nursery.Exit, error) {
-	w.close.Do(func() { w.exit, w.err = w.process.Bury() })
+	w.close.Do(func() {
+		w.pool.end()
+		w.exit, w.err = w.process.Bury()
+	})
 	return w.exit, w.err
 }
 

@@ -8,6 +8,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,14 +19,14 @@ import (
 // MaxDepth bounds how deep values may nest: a peer may not make us, or a worker, recurse without end.
 const MaxDepth = 512
 
-// maxMembers bounds the objects that are walked: envelopes and tool results have a handful of members,
-// and finding duplicates is quadratic.
+// maxMembers bounds the objects that Object walks: envelopes and tool results have a handful of members.
 const maxMembers = 64
 
 // Cursor walks text from front to back, each byte once.
 type Cursor struct {
 	text []byte
 	at   int
+	open int // values that Check is inside of
 }
 
 // New returns a cursor at the beginning of text.
@@ -40,24 +41,62 @@ func New(text []byte) *Cursor {
 // not be able to see two different messages.
 func (c *Cursor) Object(each func(key string) error) error {
 	var seen []string
+	return c.members(func(key string) error {
+		switch {
+		case slices.Contains(seen, key):
+			return twice(key)
+		case len(seen) == maxMembers:
+			return fmt.Errorf("an object has more than %d members", maxMembers)
+		}
+		seen = append(seen, key)
+		return each(key)
+	})
+}
+
+func twice(key string) error { return fmt.Errorf("the key %.40q stands twice in one object", key) }
+
+func (c *Cursor) members(each func(key string) error) error {
 	return c.walk('{', '}', func() error {
 		raw, err := c.AppendString(nil)
 		if err != nil {
 			return err
 		}
-		key := string(raw)
-		switch {
-		case slices.Contains(seen, key):
-			return fmt.Errorf("the key %.40q stands twice in one object", key)
-		case len(seen) == maxMembers:
-			return fmt.Errorf("an object has more than %d members", maxMembers)
-		}
-		seen = append(seen, key)
 		if c.space(); !c.next(':') {
 			return c.wanted("':'")
 		}
 		c.space()
-		return each(key)
+		return each(string(raw))
+	})
+}
+
+// Check walks all of text, which must be JSON by encoding/json, and refuses what readers take differently: a key that
+// stands twice in one object, and nesting below MaxDepth.
+func Check(text []byte) error {
+	c := New(text)
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.End()
+}
+
+func (c *Cursor) check() error {
+	if c.at == len(c.text) || c.text[c.at] != '{' && c.text[c.at] != '[' {
+		return c.Skip()
+	}
+	if c.open++; c.open > MaxDepth {
+		return fmt.Errorf("nested deeper than %d at byte %d", MaxDepth, c.at)
+	}
+	defer func() { c.open-- }()
+	if c.text[c.at] == '[' {
+		return c.Array(c.check)
+	}
+	seen := make(map[string]bool)
+	return c.members(func(key string) error {
+		if seen[key] {
+			return twice(key)
+		}
+		seen[key] = true
+		return c.check()
 	})
 }
 
@@ -87,6 +126,9 @@ func (c *Cursor) walk(open, close byte, item func() error) error {
 		c.space()
 	}
 }
+
+// AtObject reports whether an object begins here.
+func (c *Cursor) AtObject() bool { return c.at < len(c.text) && c.text[c.at] == '{' }
 
 // End is an error if anything but white space is left.
 func (c *Cursor) End() error {
@@ -232,4 +274,23 @@ func (c *Cursor) wanted(what string) error {
 		return fmt.Errorf("the text ends where %s should stand", what)
 	}
 	return fmt.Errorf("%q at byte %d where %s should stand", c.text[c.at], c.at, what)
+}
+
+// Control is the index of the first control character that JSON allows nowhere; -1 if there is none.
+func Control(text []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	at := 0
+	for len(text)-at >= 8 {
+		word := binary.LittleEndian.Uint64(text[at:])
+		if (word-' '*ones)&^word&highs != 0 { // a byte below the space, in this word
+			break
+		}
+		at += 8
+	}
+	for ; at < len(text); at++ {
+		if b := text[at]; b < ' ' && b != '\t' && b != '\n' && b != '\r' {
+			return at
+		}
+	}
+	return -1
 }

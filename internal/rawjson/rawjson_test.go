@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -146,6 +147,38 @@ func BenchmarkTextOfResult(b *testing.B) {
 		})
 		if err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat(`{"a":[`, n/2) + strings.Repeat("]}", n/2) }
+	wide := make([]string, 1000)
+	for i := range wide {
+		wide[i] = fmt.Sprintf(`"k%d":{}`, i)
+	}
+	for text, want := range map[string]string{
+		`{"a":1,"b":{"a":[{"a":1},{"a":2}]}}`: "",
+		`"x"`:                                 "",
+		"{" + strings.Join(wide, ",") + "}":   "",
+		deep(512):                             "",
+		deep(514):                             "nested deeper than 512",
+		`{"a":1,"a":2}`:                       `"a" stands twice`,
+		`{"a":1,"\u0061":2}`:                  `"a" stands twice`,
+		`[[{"b":{"x":1,"y":2,"x":3}}]]`:       `"x" stands twice`,
+		`{} {}`:                               "the end",
+	} {
+		err := rawjson.Check([]byte(text))
+		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" {
+			t.Errorf("%.60s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestControl(t *testing.T) {
+	for text, want := range map[string]int{"": -1, "{\"a\":\t1}\r\n": -1, "a\x00": 1, "\x1f": 0, "é ": -1} {
+		if got := rawjson.Control([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -15,20 +17,26 @@ import (
 // lineReader reads lines of bounded length. Long ones are paid for from the common memory while they
 // grow, so that no number of peers can make the process allocate more than that.
 type lineReader struct {
+	conn   net.Conn
 	in     *bufio.Reader
 	max    int
 	memory *semaphore.Weighted
 }
 
-func newLineReader(in io.Reader, max int, memory *semaphore.Weighted) *lineReader {
-	return &lineReader{bufio.NewReaderSize(in, smallLine), max, memory}
+func newLineReader(conn net.Conn, max int, memory *semaphore.Weighted) *lineReader {
+	return &lineReader{conn, bufio.NewReaderSize(conn, smallLine), max, memory}
 }
+
+// lineWait is how long a long line may take from its first 64 KiB to its end: it holds memory that others
+// wait for, and half as long as they do.
+const lineWait = payWait / 2
 
 // line is the text of one line and the memory that it holds until it is released.
 type line struct {
 	text   []byte
 	memory *semaphore.Weighted
 	paid   int64
+	began  time.Time // that memory was paid
 }
 
 func (l *line) release() {
@@ -78,10 +86,18 @@ func (r *lineReader) read(ctx context.Context) (*line, error) {
 
 func (r *lineReader) readLong(ctx context.Context, part []byte) (*line, error) {
 	l := &line{memory: r.memory}
+	defer r.conn.SetReadDeadline(time.Time{}) // of a connection that is closed: no matter
 	for more := true; ; {
 		if err := l.grow(ctx, part); err != nil {
 			l.release()
 			return nil, err
+		}
+		if l.began.IsZero() { // paid for: the waiting is over
+			l.began = time.Now()
+			if err := r.conn.SetReadDeadline(l.began.Add(lineWait)); err != nil {
+				l.release()
+				return nil, err
+			}
 		}
 		if !more {
 			return l, nil
@@ -148,8 +164,11 @@ func (r *lineReader) skip(prefix []byte, last error) error {
 }
 
 func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("a long line did not end within %s", lineWait)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/sandboxd/sandboxd/internal/rawjson"
@@ -45,13 +44,14 @@ type message struct {
 // parse takes a line apart. On an error the id is returned where it was read before.
 func parse(text []byte) (message, error) {
 	var m message
-	if !utf8.Valid(text) {
-		return m, errors.New("invalid UTF-8")
-	}
 	err := m.read(text)
 	switch {
 	case err != nil:
 		return m, err
+	case !utf8.Valid(text):
+		return m, errors.New("invalid UTF-8")
+	case rawjson.Control(text) >= 0:
+		return m, fmt.Errorf("a control character at byte %d", rawjson.Control(text))
 	case m.version != version:
 		return m, fmt.Errorf(`"jsonrpc" must be %q`, version)
 	case m.method == "" && m.result == nil && m.err == nil:
@@ -137,21 +137,4 @@ func parsePrefix(prefix []byte) message {
 	// The error is certain, since the text is cut; what was set before it is what counts.
 	_ = m.read(prefix)
 	return m
-}
-
-// Decode reads params or a result strictly: an unknown member is an error, and so is one that stands twice.
-func Decode(text []byte, into any) error {
-	c := rawjson.New(text)
-	if err := c.Object(func(string) error { return c.Skip() }); err != nil {
-		return err
-	}
-	if err := c.End(); err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
 }

@@ -47,6 +47,7 @@ type Options struct {
 	// Notified takes a notification. It runs on the reader's goroutine, in order, and must not block.
 	Notified func(method string, params json.RawMessage)
 
+	First       string              // a method that is answered before anything behind it is read
 	MaxLine     int                 // bytes of a line, its end not counted
 	MaxRequests int                 // unanswered requests of the other end
 	Memory      *semaphore.Weighted // bytes of long lines, shared between peers; nil: no common bound
@@ -111,7 +112,7 @@ func (p *Peer) take(ctx context.Context, line *line) bool {
 	m, err := parse(line.text)
 	switch {
 	case err != nil:
-		p.answer(ctx, m.id, nil, &Error{Code: CodeParse, Message: "not a JSON-RPC 2.0 message: " + err.Error()})
+		p.refuseBad(ctx, m, &Error{Code: CodeParse, Message: "not a JSON-RPC 2.0 message: " + err.Error()})
 	case m.method == "":
 		return p.deliver(m, line)
 	case m.id == nil:
@@ -121,11 +122,23 @@ func (p *Peer) take(ctx context.Context, line *line) bool {
 	case !p.begin():
 		p.answer(ctx, m.id, nil, &Error{Code: CodeBusy, Message: fmt.Sprintf(
 			"more than %d unanswered requests on one connection: wait for answers, or open another", p.options.MaxRequests)})
+	case m.method == p.options.First:
+		p.serve(ctx, m, line)
+		return true
 	default:
 		go p.serve(ctx, m, line)
 		return true
 	}
 	return false
+}
+
+// refuseBad answers a message that can't be read as far as it should. One that was to answer a call of ours ends
+// that call; nobody else would.
+func (p *Peer) refuseBad(ctx context.Context, m message, e *Error) {
+	if m.method == "" && m.id != nil && p.deliver(message{id: m.id, err: e.json()}, nil) {
+		return
+	}
+	p.answer(ctx, m.id, nil, e)
 }
 
 // begin counts a request in, if there is room.
@@ -146,8 +159,21 @@ func (p *Peer) serve(ctx context.Context, m message, line *line) {
 	p.mu.Lock()
 	p.served--
 	p.mu.Unlock()
+	then, _ := result.(Then)
+	if then.Do != nil {
+		result = then.Result
+	}
 	p.answer(ctx, m.id, result, err)
 	line.release()
+	if then.Do != nil {
+		then.Do()
+	}
+}
+
+// Then is a result of Handle with something to do once it was sent, or could not be.
+type Then struct {
+	Result any
+	Do     func()
 }
 
 // answer writes a response; id nil stands for a request whose id could not be read.
@@ -233,12 +259,7 @@ func (p *Peer) deliver(m message, line *line) bool {
 
 // refuseLong answers for a line that was too long to be kept, if its beginning tells what it was.
 func (p *Peer) refuseLong(ctx context.Context, long *longLineError) {
-	m := parsePrefix(long.prefix)
-	if m.method == "" && m.id != nil {
-		p.deliver(message{id: m.id, err: json.RawMessage(asError(long).json())}, nil)
-		return
-	}
-	p.answer(ctx, m.id, nil, asError(long))
+	p.refuseBad(ctx, parsePrefix(long.prefix), asError(long))
 }
 
 func (p *Peer) refused(e *Error) {
@@ -276,30 +297,51 @@ func (r Response) Release() { r.line.release() }
 // Call asks the other end and waits for its answer. The error is about the connection or ctx;
 // a refusal by the other end is in the response.
 func (p *Peer) Call(ctx context.Context, method string, params any) (Response, error) {
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return Response{}, fmt.Errorf("marshal params of %s: %w", method, err)
-	}
-	answer := make(chan Response, 1) // deliver never waits for us
-	p.mu.Lock()
-	if p.closed != nil {
-		p.mu.Unlock()
-		return Response{}, p.closed
-	}
-	p.next++
-	id := p.next
-	p.pending[id] = answer
-	p.mu.Unlock()
-	defer p.forget(id, answer)
-
-	err = p.write(ctx, func(line []byte) ([]byte, error) {
-		return appendJSON(line, request{Version: version, ID: id, Method: method, Params: raw})
-	})
+	pending, err := p.Begin(ctx, method, params)
 	if err != nil {
 		return Response{}, err
 	}
+	return pending.Wait(ctx)
+}
+
+// Pending is a call that was sent.
+type Pending struct {
+	peer   *Peer
+	id     int64
+	answer chan Response
+}
+
+// Begin sends a call, and returns when it is on its way. The caller must Wait.
+func (p *Peer) Begin(ctx context.Context, method string, params any) (*Pending, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("marshal params of %s: %w", method, err)
+	}
+	c := &Pending{peer: p, answer: make(chan Response, 1)} // deliver never waits for us
+	p.mu.Lock()
+	if p.closed != nil {
+		p.mu.Unlock()
+		return nil, p.closed
+	}
+	p.next++
+	c.id = p.next
+	p.pending[c.id] = c.answer
+	p.mu.Unlock()
+	err = p.write(ctx, func(line []byte) ([]byte, error) {
+		return appendJSON(line, request{Version: version, ID: c.id, Method: method, Params: raw})
+	})
+	if err != nil {
+		p.forget(c.id, c.answer)
+		return nil, err
+	}
+	return c, nil
+}
+
+// Wait returns the answer. It is called once.
+func (c *Pending) Wait(ctx context.Context) (Response, error) {
+	defer c.peer.forget(c.id, c.answer)
 	select {
-	case r, ok := <-answer:
+	case r, ok := <-c.answer:
 		if !ok {
 			return Response{}, ErrClosed
 		}
@@ -360,7 +402,9 @@ func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error
 		return fmt.Errorf("write: %w", err)
 	}
 	if _, err := p.conn.Write(line); err != nil {
-		p.conn.Close()
+		if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+			p.conn.Close() // else the other end did, and the reader has its last words to read
+		}
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil

@@ -22,9 +22,10 @@ func (r *run) broken(ctx context.Context, err error) {
 	exit, buried := r.worker.Close()
 	r.result.Stats.CPUMS = float64(exit.CPUMicros) / 1000
 	r.result.Stats.PeakMemory = exit.PeakMemory
-	var limit *limitError
+	limit := r.watcher.asked()
+	errors.As(context.Cause(ctx), &limit)
 	switch {
-	case errors.As(context.Cause(ctx), &limit):
+	case limit != nil:
 		r.end(limit.kind, &sandboxd.Error{Message: limit.message, Hint: limit.hint})
 	case ctx.Err() != nil:
 		r.cancelled(ctx)

@@ -53,11 +53,12 @@ func (x *session) execute(ctx context.Context, params json.RawMessage) (any, err
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
 		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
 	}
+	x.slots.owe(1)
 	if e := screen(p.Source, limits); e != nil {
 		r.end(sandboxd.OutcomeInvalid, e)
-		return r.close(), nil
+		return rpc.Then{Result: r.close(), Do: r.bury}, nil
 	}
-	return x.admitted(ctx, r), nil
+	return rpc.Then{Result: x.admitted(ctx, r), Do: r.bury}, nil
 }
 
 // admitted carries the run out when it is its turn.

@@ -43,7 +43,6 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		r.refused(ctx, err)
 		return r.close()
 	}
-	defer w.Close()
 	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
 	r.result.Isolation, err = Isolation(w.Report(), r.profile, r.config.Isolation.AllowMissing)
 	if err != nil {
@@ -159,6 +158,9 @@ func (r *run) done(ctx context.Context, d *wire.Done) {
 			Message: d.Error.Message, Line: d.Error.Line, Column: d.Error.Column, Frame: d.Error.Frame, Hint: d.Error.Hint,
 		}
 	}
+	if late := r.watcher.asked(); late != nil && e.Hint == "" {
+		e.Hint = late.hint
+	}
 	r.end(kind, e)
 }
 
@@ -195,4 +197,15 @@ func (r *run) close() *sandboxd.Result {
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
 		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
 	return &r.result
+}
+
+// bury is for after the answer, which need not wait for a process to end.
+func (r *run) bury() {
+	r.slots.owe(-1)
+	if r.worker == nil {
+		return
+	}
+	if _, err := r.worker.Close(); err != nil {
+		r.log.Error("worker not buried", "run", r.account.ID, "error", err)
+	}
 }

@@ -37,7 +37,7 @@ const (
 func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
 	x := &session{Server: s, runs: make(map[string]*activeRun)}
 	x.peer = rpc.New(conn, rpc.Options{
-		Handle: x.handle, MaxLine: maxLine, MaxRequests: maxRequests,
+		Handle: x.handle, First: "initialize", MaxLine: maxLine, MaxRequests: maxRequests,
 		Memory: s.memory, WriteWait: s.config.Gateways.WriteWait,
 	})
 	caller, err := identify(conn)

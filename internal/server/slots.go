@@ -18,8 +18,9 @@ type slots struct {
 	running int
 	callers map[uint32]int  // runs and waits of each
 	queue   []chan struct{} // those that wait, in order
+	owed    int             // requests that were not answered yet
 	closed  bool
-	empty   chan struct{} // closed when closed and nothing runs
+	empty   chan struct{} // closed when closed and nothing is owed
 }
 
 func newSlots(limits config.Runs) *slots {
@@ -97,6 +98,13 @@ func (s *slots) leave(uid uint32) {
 		return
 	}
 	s.running--
+}
+
+// owe counts requests that are to be answered, before they enter and until their answer was sent.
+func (s *slots) owe(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owed += n
 	s.settle()
 }
 
@@ -116,7 +124,7 @@ func (s *slots) close() {
 }
 
 func (s *slots) settle() {
-	if s.closed && s.running == 0 {
+	if s.closed && s.owed == 0 {
 		select {
 		case <-s.empty:
 		default:
@@ -125,7 +133,7 @@ func (s *slots) settle() {
 	}
 }
 
-// idle is closed when nothing runs and nothing will.
+// idle is closed when nothing runs, nothing will, and all was answered.
 func (s *slots) idle() <-chan struct{} { return s.empty }
 
 func (s *slots) counts() (running, waiting int) {

@@ -44,17 +44,20 @@ func TestSlots(t *testing.T) {
 	if err := <-waited; err != nil {
 		t.Errorf("the one that waited: %v", err)
 	}
+	s.owe(2)
 	s.close()
 	if got := busyReason(t, s.enter(ctx, 3)); got != "stopping" {
 		t.Errorf("after close: %s", got)
 	}
 	select {
 	case <-s.idle():
-		t.Error("idle with two runs")
+		t.Error("idle with two answers to give")
 	default:
 	}
 	s.leave(1)
 	s.leave(2)
+	s.owe(-1)
+	s.owe(-1)
 	<-s.idle()
 	if len(s.callers) != 0 {
 		t.Errorf("callers are left: %v", s.callers)

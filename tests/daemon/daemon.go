@@ -200,9 +200,11 @@ func Gone(t testing.TB, pids []int) {
 	t.Helper()
 	Eventually(t, 2*time.Second, func() error {
 		for _, pid := range pids {
-			if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(comm), "sandbox") {
-				return fmt.Errorf("process %d (%s) is left", pid, strings.TrimSpace(string(comm)))
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if err != nil || !strings.Contains(string(stat), "(sandbox") || strings.Contains(string(stat), ") Z ") {
+				continue // gone, another one's, or dead and only not reaped yet
 			}
+			return fmt.Errorf("process %.60s is left", stat)
 		}
 		return nil
 	})

@@ -101,7 +101,7 @@ func copySelf(t *testing.T) string {
 	}
 	to := filepath.Join(dir, "self")
 	// Not by our own hand: a file that is open for writing, be it in a process just forked, can't be run.
-	if out, err := exec.Command("cp", "/proc/self/exe", to).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", os.Args[0], to).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return to

@@ -56,6 +56,9 @@ func dispatched(t *testing.T, d *daemon.Daemon, source string) (order []int) {
 		case m.Method == "" && string(m.ID) == "1":
 			fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":2,"method":"execute","params":%s}`+"\n", params)
 		case m.Method == "":
+			if len(order) == 0 {
+				t.Errorf("no call: %s", in.Bytes())
+			}
 			return order
 		default:
 			order = append(order, m.Params.N)

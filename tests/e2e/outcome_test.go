@@ -74,6 +74,39 @@ func TestProgramsAtFault(t *testing.T) {
 	g.serves(t)
 }
 
+// TestDenied: a name that a person could not read is refused by the daemon itself, and so by every policy.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
+	for _, c := range []struct {
+		name, source string
+		want         ending
+		value        string
+	}{
+		{"uncaught", "await tools.t.echo({})\nawait tools.t['ec\\u200bho']({})",
+			ending{outcome: "denied", message: "ToolBlocked", line: 2, frame: "tools.t", hint: "*"}, "null"},
+		{"caught", "await tools.t.echo({}); try { await tools.t['ec\\u200bho']({}) } catch (e) { return [e instanceof ToolBlocked, e.name, typeof e.rule, e.rule !== ''] }",
+			ending{outcome: "ok"}, `[true,"ToolBlocked","string",true]`},
+		{"thrown again in other words", "await tools.t.echo({}); try { await tools.t['ec\\u200bho']({}) } catch (e) { throw new Error('x', {cause: e}) }",
+			ending{outcome: "error", message: "Error: x; cause: ToolBlocked", line: 1, frame: "throw", hint: "*"}, "null"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := g.run(t, sandboxd.Program{Source: c.source})
+			c.want.check(t, r)
+			if string(r.Value) != c.value {
+				t.Errorf("value %s, want %s", r.Value, c.value)
+			}
+			if len(r.Calls) != 2 || r.Calls[1].State != sandboxd.CallDenied || r.Calls[1].Decision != "deny" || r.Calls[1].Rule == "" {
+				t.Errorf("calls %+v", r.Calls)
+			}
+			if got := len(g.asked(r.Run)); got != 1 {
+				t.Errorf("%d calls reached the gateway, want the allowed one", got)
+			}
+		})
+	}
+	g.serves(t)
+}
+
 // TestLimits runs programs that do all they can to go on.
 func TestLimits(t *testing.T) {
 	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})

@@ -173,7 +173,7 @@ func TestDeathAtOnce(t *testing.T) {
 	s.Daemon = daemon.Start(t, daemon.Options{Bin: bin, Config: "pool: {default: 4}\n"})
 	s.base = s.full(t)
 	plan(t, bin, "flicker")
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		for _, pid := range s.workers(t) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}

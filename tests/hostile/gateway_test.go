@@ -243,12 +243,17 @@ func TestGatewayAnswers(t *testing.T) {
 	} {
 		s.attack(t, a.name, func(t *testing.T) {
 			r := s.greeted(t)
-			r.execute(7, `try { return JSON.stringify(await tools.s.t({})).slice(0, 900) } catch (e) { return "caught " + e.message.slice(0, 9000) }`)
+			wall := 3000
+			if a.state == unknown {
+				wall = 400
+			}
+			r.execute(7, `try { return JSON.stringify(await tools.s.t({})).slice(0, 900) } catch (e) { return "caught " + e.message.slice(0, 9000) }`,
+				fmt.Sprintf(`"limits":{"wall_ms":%d}`, wall))
 			id, _ := r.call()
 			r.send(strings.ReplaceAll(a.answer, "ID", id))
 			got := r.run("7")
 			if a.state == unknown {
-				wantRun(t, got, sandboxd.OutcomeTimeout, "1000 ms")
+				wantRun(t, got, sandboxd.OutcomeTimeout, "400 ms")
 			} else {
 				wantRun(t, got, sandboxd.OutcomeOK, a.value)
 			}

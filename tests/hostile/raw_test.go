@@ -158,7 +158,12 @@ func (r *raw) run(id string) sandboxd.Result {
 // call reads until the daemon asks for a tool call, and returns its id.
 func (r *raw) call() (id string, call sandboxd.ToolCall) {
 	r.t.Helper()
-	m := r.until(func(m message) bool { return m.Method == "tools/call" })
+	m := r.until(func(m message) bool {
+		if m.Method == "" {
+			r.t.Fatalf("an answer where a call was due: %s", sprint(m))
+		}
+		return m.Method == "tools/call"
+	})
 	if err := json.Unmarshal(m.Params, &call); err != nil {
 		r.t.Fatal(err)
 	}

@@ -1,0 +1,73 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/sandboxd/sandboxd/internal/rawjson"
+)
+
+// Decode reads params or a result into a struct, strictly: a member that is unknown, that stands twice, or whose
+// name differs in case is an error. encoding/json alone takes "Source" for "source", and the last of two.
+func Decode(text []byte, into any) error {
+	c := rawjson.New(text)
+	if err := known(c, reflect.TypeOf(into).Elem()); err != nil {
+		return err
+	}
+	if err := c.End(); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// known walks the object that begins here, and those in its members, by the fields of a struct.
+func known(c *rawjson.Cursor, structure reflect.Type) error {
+	return c.Object(func(key string) error {
+		field, ok := fieldOf(structure, key)
+		if !ok {
+			return fmt.Errorf("unknown field %.40q; there are: %s", key, strings.Join(names(structure), ", "))
+		}
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct || !c.AtObject() {
+			return c.Skip()
+		}
+		if err := known(c, inner); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+}
+
+func fieldOf(structure reflect.Type, key string) (reflect.StructField, bool) {
+	for field := range structure.Fields() {
+		if name(field) == key {
+			return field, true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+func names(structure reflect.Type) []string {
+	var all []string
+	for field := range structure.Fields() {
+		all = append(all, name(field))
+	}
+	return all
+}
+
+func name(field reflect.StructField) string {
+	tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return tag
+}
