@@ -78,7 +78,7 @@ func (r *Run) Unsent(batch []wire.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range batch {
-		r.calls = append(r.calls, &entry{Call: sandboxd.Call{
+		r.calls = append(r.calls, &entry{passed: closed, Call: sandboxd.Call{
 			N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted,
 		}})
 	}

@@ -71,7 +71,7 @@ func TestResults(t *testing.T) {
 		{"tools", "return tools", "error 0:0 the returned value can't be written as JSON: result is a part of `tools`, which is not data: call a tool and use its result"},
 		{"throwing getter", "return { get a() { throw new Error('x') } }", "error 1:26 Error: x"},
 		{"throwing toJSON", "return { toJSON() { throw new Error('x') } }", "error 1:27 Error: x"},
-		{"deep", "let a = []; for (let i = 0; i < 2000; i++) a = [a]; return a", "error 0:0 the returned value can't be written as JSON: too deeply nested: more than 1000 levels"},
+		{"deep", "let a = []; for (let i = 0; i < 2000; i++) a = [a]; return a", "error 0:0 the returned value can't be written as JSON: too deeply nested: more than 500 levels"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, _ := source(t, c.text)
