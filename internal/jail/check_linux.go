@@ -2,7 +2,9 @@ package jail
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 )
@@ -23,6 +25,10 @@ var status = []string{
 // Check verifies from outside that pid is confined as r says, each thread of it. It is for the
 // process that started the worker and whose own seccomp filters it inherited, once READY has come:
 // from then on no thread can appear. It needs no privilege over pid, only /proc.
+//
+// It is dear: a process whose files in /proc were looked up by another one costs milliseconds to reap on a
+// busy machine, where the kernel takes their names out of its cache in competition with the process's last
+// threads. CheckStatus is for each worker, Check for the first of its kind.
 func Check(pid int, r Report) error {
 	if Unjailed {
 		return nil
@@ -33,19 +39,57 @@ func Check(pid int, r Report) error {
 	return nil
 }
 
-func check(proc string, r Report) error {
-	abi, err := landlockABI()
+// CheckStatus verifies what /proc/PID/status tells, of the process and its first thread: the others have the filter
+// if this one has, as it was put on all of them at once or on none. The file is to be opened when pid was started,
+// and closed when it was reaped.
+func CheckStatus(pid int, status io.ReaderAt, r Report) error {
+	if Unjailed {
+		return nil
+	}
+	if err := checkStatus(pid, status, r); err != nil {
+		return fmt.Errorf("check jail of %d: %w", pid, err)
+	}
+	return nil
+}
+
+func checkStatus(pid int, status io.ReaderAt, r Report) error {
+	inherited, err := checkReport(r)
 	if err != nil {
 		return err
 	}
+	b := make([]byte, 8<<10) // it has about 1.5 KiB
+	n, err := status.ReadAt(b, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	b = b[:n]
+	if !bytes.Contains(b, fmt.Appendf(nil, "\nPid:\t%d\n", pid)) {
+		return errors.New("its status is another process's")
+	}
+	if threads, err := number(b, "Threads"); err != nil || threads > maxThreads {
+		return fmt.Errorf("%d threads (%v), at most %d are right", threads, err, maxThreads)
+	}
+	return checkThread(b, inherited+filters)
+}
+
+// checkReport refuses a report that can't be true, and returns how many filters pid inherited.
+func checkReport(r Report) (inherited int, err error) {
+	abi, err := landlockABI()
+	if err != nil {
+		return 0, err
+	}
 	if r.Landlock != abi || len(r.Proved) == 0 {
-		return fmt.Errorf("report: landlock ABI %d of a kernel that has %d, %d proofs", r.Landlock, abi, len(r.Proved))
+		return 0, fmt.Errorf("report: landlock ABI %d of a kernel that has %d, %d proofs", r.Landlock, abi, len(r.Proved))
 	}
 	own, err := readFile("/proc/self/status")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	inherited, err := countFilters(own)
+	return number(own, filtersKey)
+}
+
+func check(proc string, r Report) error {
+	inherited, err := checkReport(r)
 	if err != nil {
 		return err
 	}
@@ -57,37 +101,39 @@ func check(proc string, r Report) error {
 		return fmt.Errorf("%d threads, at most %d are right", len(tasks), maxThreads)
 	}
 	for _, t := range tasks {
-		if err := checkThread(proc+"/task/"+t+"/status", inherited+filters); err != nil {
+		b, err := readFile(proc + "/task/" + t + "/status")
+		if err != nil {
+			return err
+		}
+		if err := checkThread(b, inherited+filters); err != nil {
 			return fmt.Errorf("thread %s: %w", t, err)
 		}
 	}
 	return checkLimits(proc+"/limits", r.Rlimits)
 }
 
-func checkThread(path string, filters int) error {
-	b, err := readFile(path)
-	if err != nil {
-		return err
-	}
+func checkThread(b []byte, filters int) error {
 	for _, line := range status {
 		if !bytes.Contains(b, []byte("\n"+line+"\n")) {
 			return fmt.Errorf("its status is not %q", line)
 		}
 	}
-	n, err := countFilters(b)
+	n, err := number(b, filtersKey)
 	if err == nil && n < filters {
 		err = fmt.Errorf("it has %d seccomp filters, must be %d or more", n, filters)
 	}
 	return err
 }
 
-// countFilters finds the number of seccomp filters in a status file (Linux 5.9).
-func countFilters(status []byte) (int, error) {
-	_, rest, _ := bytes.Cut(status, []byte("\nSeccomp_filters:\t"))
+const filtersKey = "Seccomp_filters" // Linux 5.9
+
+// number finds a number in a status file.
+func number(status []byte, key string) (int, error) {
+	_, rest, _ := bytes.Cut(status, []byte("\n"+key+":\t"))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	n, err := strconv.Atoi(string(line))
 	if err != nil {
-		return 0, fmt.Errorf("number of seccomp filters: %w", err)
+		return 0, fmt.Errorf("%s: %w", key, err)
 	}
 	return n, nil
 }

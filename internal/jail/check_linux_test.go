@@ -1,6 +1,9 @@
 package jail_test
 
 import (
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,6 +36,47 @@ func TestCheck(t *testing.T) {
 		if err := jail.Check(tt.pid, tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+func TestCheckStatus(t *testing.T) {
+	c := start(t, spec, "sleep", "")
+	report := c.ready(t)
+	pid := c.Process.Pid
+	of := func(pid int) *os.File {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	if err := jail.CheckStatus(pid, of(pid), report); err != nil {
+		t.Error(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		pid    int
+		status io.ReaderAt
+		report jail.Report
+		want   string
+	}{
+		{"no report", pid, of(pid), jail.Report{}, "report: landlock ABI 0"},
+		{"another process", pid, of(os.Getpid()), report, "another process's"},
+		{"unconfined", os.Getpid(), of(os.Getpid()), report, "its status is not"},
+		{"nothing", pid, strings.NewReader(""), report, "another process's"},
+		{"cut short", pid, strings.NewReader(fmt.Sprintf("\nPid:\t%d\nThreads:\t3\n", pid)), report, "its status is not"},
+		{"many threads", pid, strings.NewReader(fmt.Sprintf("\nPid:\t%d\nThreads:\t33\n", pid)), report, "33 threads"},
+	} {
+		if err := jail.CheckStatus(tt.pid, tt.status, tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	dead := of(pid)
+	c.Process.Kill()
+	c.Process.Wait()
+	if err := jail.CheckStatus(pid, dead, report); err == nil {
+		t.Error("a dead process passes")
 	}
 }
 

@@ -2,7 +2,10 @@
 
 package jail
 
-import "errors"
+import (
+	"errors"
+	"io"
+)
 
 var errNotLinux = errors.New("jail: only Linux can confine a worker")
 
@@ -14,3 +17,6 @@ func Enter(Spec) (Report, error) { return Report{}, errNotLinux }
 
 // Check fails: there is no jail on this system.
 func Check(int, Report) error { return errNotLinux }
+
+// CheckStatus fails: there is no jail on this system.
+func CheckStatus(int, io.ReaderAt, Report) error { return errNotLinux }

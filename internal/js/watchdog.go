@@ -26,6 +26,7 @@ type watchdog struct {
 	timer   *time.Timer
 
 	// set by begin, then read-only
+	begun  bool
 	limits Limits
 	base   time.Duration // cpuTime at begin
 
@@ -54,14 +55,17 @@ func newWatchdog(e *Engine, cpuTime func() time.Duration) *watchdog {
 }
 
 func (w *watchdog) begin(limits Limits) {
-	w.limits = limits
+	w.begun, w.limits = true, limits
 	if w.cpuTime != nil {
 		w.base = w.cpuTime()
 	}
 }
 
-// enter and leave mark the time when code of the program executes.
+// enter and leave mark the time when code of the program executes. While the engine warms, there are no limits yet.
 func (w *watchdog) enter() {
+	if !w.begun {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.executing = true

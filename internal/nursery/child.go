@@ -26,6 +26,7 @@ type child struct {
 	pid     int
 	socket  *os.File // our end, until it is handed over
 	stderr  *os.File // reading end, until it is handed over
+	status  *os.File // its /proc/PID/status, until it was reaped: see jail.CheckStatus
 
 	killing atomic.Bool
 	dead    chan struct{} // closed when reaped
@@ -49,9 +50,16 @@ func (c *child) raise(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Re
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	c.pid = c.process.Pid
+	c.status, err = os.Open(fmt.Sprintf("/proc/%d/status", c.pid))
 	go c.wait()
+	if err != nil {
+		c.kill()
+		<-c.dead
+		c.handOver()
+		return nil, fmt.Errorf("look at worker: %w", err)
+	}
 
-	report, err := c.confine(ctx, spec)
+	report, err := c.confine(ctx, s, spec)
 	if err != nil {
 		c.kill()
 		<-c.dead
@@ -93,7 +101,7 @@ func (c *child) open() (ends, error) {
 }
 
 // confine opens the gate, waits for READY and checks what it says.
-func (c *child) confine(ctx context.Context, spec jail.Spec) (*jail.Report, error) {
+func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Report, error) {
 	if err := c.socket.SetDeadline(time.Now().Add(birthWait)); err != nil {
 		return nil, fmt.Errorf("bound birth: %w", err)
 	}
@@ -111,7 +119,7 @@ func (c *child) confine(ctx context.Context, spec jail.Spec) (*jail.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := jail.Check(c.pid, *report); err != nil {
+	if err := s.check(c, spec, *report); err != nil {
 		return nil, fmt.Errorf("worker is not jailed as it says: %w", err)
 	}
 	return report, c.socket.SetDeadline(time.Time{})
@@ -167,6 +175,7 @@ func (c *child) kill() {
 func (c *child) wait() {
 	defer close(c.dead)
 	state, err := c.process.Wait()
+	c.status.Close()
 	if err != nil {
 		c.exit = Exit{Code: -1}
 		return

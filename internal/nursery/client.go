@@ -41,6 +41,7 @@ type Worker struct {
 	id     int64
 	link   *link
 	stderr *os.File
+	status *os.File // /proc/PID/status: opened once, and closed after the reaping (see jail.Check)
 }
 
 // orderWait bounds every answer of the nursery, which bounds a birth itself.
@@ -58,19 +59,20 @@ func (c *Client) Spawn(ctx context.Context, spec jail.Spec) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(got.files) != 2 || got.Report == nil {
+	if len(got.files) != 3 || got.Report == nil {
 		got.close()
 		return nil, fmt.Errorf("nursery sent %d descriptors for a worker", len(got.files))
 	}
 	return &Worker{
 		PID: got.PID, Report: *got.Report, Socket: got.files[0], Dead: link.dead(got.Worker),
-		id: got.Worker, link: link, stderr: got.files[1],
+		id: got.Worker, link: link, stderr: got.files[1], status: got.files[2],
 	}, nil
 }
 
 // Bury kills the worker, if it lives, and says how it ended. It is gone, and its descriptors are closed, afterwards.
 func (w *Worker) Bury() (Exit, error) {
 	defer w.stderr.Close()
+	defer w.status.Close()
 	defer w.Socket.Close()
 	defer w.link.forget(w.id)
 	ctx, cancel := context.WithTimeout(context.Background(), orderWait)
@@ -90,7 +92,7 @@ func (w *Worker) Bury() (Exit, error) {
 func (w *Worker) CPU() (time.Duration, error) { return processCPU(w.PID) }
 
 // PeakMemory is the most memory that the worker had resident, by the kernel's account. It must live.
-func (w *Worker) PeakMemory() (int64, error) { return processPeak(w.PID) }
+func (w *Worker) PeakMemory() (int64, error) { return processPeak(w.status) }
 
 // Close hangs up: the nursery buries all workers and ends. It waits for that if the nursery is a child.
 func (c *Client) Close() {
@@ -233,7 +235,7 @@ func (l *link) discard(a answer) {
 func (l *link) read() {
 	defer l.end()
 	packet := make([]byte, maxPacket)
-	control := make([]byte, unix.CmsgSpace(2*4))
+	control := make([]byte, unix.CmsgSpace(3*4))
 	for {
 		size, n, flags, _, err := l.conn.ReadMsgUnix(packet, control)
 		if err != nil || size == 0 || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -27,12 +28,13 @@ func processCPU(pid int) (time.Duration, error) {
 const cpuclockSched = 2
 
 // processPeak reads VmHWM.
-func processPeak(pid int) (int64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
+func processPeak(status io.ReaderAt) (int64, error) {
+	text := make([]byte, 8<<10) // it has about 1.5 KiB
+	n, err := status.ReadAt(text, 0)
+	if err != nil && err != io.EOF {
 		return 0, fmt.Errorf("read peak memory: %w", err)
 	}
-	_, rest, ok := bytes.Cut(status, []byte("VmHWM:"))
+	_, rest, ok := bytes.Cut(text[:n], []byte("VmHWM:"))
 	line, _, _ := bytes.Cut(rest, []byte("kB"))
 	kilobytes, err := strconv.ParseInt(strings.TrimSpace(string(line)), 10, 64)
 	if !ok || err != nil {

@@ -114,10 +114,16 @@ func (n *Nursery) spawn(ctx context.Context, o order) error {
 		n.forget(c)
 		return err
 	}
-	err = n.reply(reply{ID: o.ID, Worker: c.id, PID: c.pid, Report: report}, c.socket, c.stderr)
+	err = n.reply(reply{ID: o.ID, Worker: c.id, PID: c.pid, Report: report}, c.socket, c.stderr, c.status)
 	c.handOver()
+	if err != nil { // it died at once, and its status with it
+		c.kill()
+		<-c.dead
+		n.forget(c)
+		return err
+	}
 	n.watches.Go(func() { n.watch(c) }) // not before: a death that is told first is told to nobody
-	return err
+	return nil
 }
 
 // begin keeps a place for one more worker.

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandboxd/sandboxd/internal/jail"
 )
 
 // spawner forks on one thread that lives as long as the nursery: Linux sends a worker its death
@@ -17,6 +20,9 @@ type spawner struct {
 	null   *os.File
 	path   string
 	jobs   chan job
+
+	mu      sync.Mutex // guards the field below
+	checked map[jail.Spec]bool
 }
 
 type job struct {
@@ -40,7 +46,7 @@ func newSpawner(path string) (*spawner, error) {
 		binary.Close()
 		return nil, fmt.Errorf("open worker's standard input: %w", err)
 	}
-	s := &spawner{binary: binary, null: null, path: path, jobs: make(chan job)}
+	s := &spawner{binary: binary, null: null, path: path, jobs: make(chan job), checked: make(map[jail.Spec]bool)}
 	// The descriptor works for a user who may not walk the path; a root directory without /proc has no choice.
 	if inProc := fmt.Sprintf("/proc/self/fd/%d", binary.Fd()); exists(inProc) {
 		s.path = inProc
@@ -69,6 +75,29 @@ func openHigh(path string) (*os.File, error) {
 
 // highFD is above what maxWorkers take, one descriptor each, and those that are being born.
 const highFD = 4095
+
+// check looks at a worker's jail from outside: at everything for the first one of a spec, at its status for the others,
+// which are the same binary on the same kernel.
+func (s *spawner) check(c *child, spec jail.Spec, r jail.Report) error {
+	s.mu.Lock()
+	checked := s.checked[spec]
+	s.mu.Unlock()
+	if checked {
+		return jail.CheckStatus(c.pid, c.status, r)
+	}
+	if err := jail.Check(c.pid, r); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.checked) == maxChecked { // a run may ask for any memory limit
+		clear(s.checked)
+	}
+	s.checked[spec] = true
+	return nil
+}
+
+const maxChecked = 64
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
