@@ -10,11 +10,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/sandboxd/sandboxd/internal/nursery"
 )
 
 func main() {
+	runtime.GOMAXPROCS(1) // it waits for others, and forks on one thread
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox-nursery: error:", err)
 		os.Exit(1)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
@@ -16,6 +17,11 @@ import (
 var version = "dev"
 
 func main() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		// The daemon waits most of the time, and each processor that it may use is one more thread to wake for a message;
+		// the other half is for workers.
+		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stderr)

@@ -193,8 +193,8 @@ func serve(ctx context.Context, c config.Config, profiles map[string]profile.Pro
 	return err
 }
 
-// births is how many workers may be under way to READY at once: they are bound by the processor.
-func births() int { return runtime.NumCPU() }
+// births is how many workers may be under way to READY at once: half of the time each waits for its threads.
+func births() int { return 2 * runtime.NumCPU() }
 
 // tell keeps the service manager's status line true, and ends the daemon when it has been idle for long enough.
 func tell(ctx context.Context, c config.Config, s *server.Server, p *pool.Pool, stop context.CancelFunc) {

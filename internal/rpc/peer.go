@@ -24,12 +24,13 @@ import (
 
 // Peer is one end of a connection. Its methods may be called from several goroutines.
 type Peer struct {
-	conn    net.Conn
-	options Options
-	lines   *lineReader
-	writing chan struct{} // holds one token; whoever has it writes
-	scratch []byte        // of the last line written; owned by the token
-	serving sync.WaitGroup
+	conn     net.Conn
+	options  Options
+	lines    *lineReader
+	writing  chan struct{} // holds one token; whoever has it writes
+	scratch  []byte        // of the last line written; owned by the token
+	deadline time.Time     // of the connection's writes; owned by the token
+	serving  sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
 	next    int64
@@ -51,7 +52,7 @@ type Options struct {
 	MaxLine     int                 // bytes of a line, its end not counted
 	MaxRequests int                 // unanswered requests of the other end
 	Memory      *semaphore.Weighted // bytes of long lines, shared between peers; nil: no common bound
-	WriteWait   time.Duration       // the longest that the other end may stop reading
+	WriteWait   time.Duration       // how long, up to twice, the other end may stop reading
 }
 
 // smallLine is the length up to which a line costs nothing of the common memory.
@@ -382,7 +383,7 @@ func (p *Peer) Notify(ctx context.Context, method string, params any) error {
 }
 
 // write sends the message that build appends to an empty line. Who waits for its turn obeys ctx; a write that
-// has begun is bounded by WriteWait, after which the connection is closed, as half a line can't be taken back.
+// has begun is bounded by twice WriteWait, after which the connection is closed, as half a line can't be taken back.
 func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error)) error {
 	select {
 	case <-p.writing:
@@ -398,7 +399,7 @@ func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error
 	if cap(line) <= maxScratch {
 		p.scratch = line
 	}
-	if err := p.conn.SetWriteDeadline(time.Now().Add(p.options.WriteWait)); err != nil {
+	if err := p.bound(time.Now()); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	if _, err := p.conn.Write(line); err != nil {
@@ -408,6 +409,15 @@ func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
+}
+
+// bound gives a write from WriteWait to twice that: setting the timer anew for each message costs more than writing it.
+func (p *Peer) bound(now time.Time) error {
+	if p.deadline.Sub(now) >= p.options.WriteWait {
+		return nil
+	}
+	p.deadline = now.Add(2 * p.options.WriteWait)
+	return p.conn.SetWriteDeadline(p.deadline)
 }
 
 // maxScratch is the size from which a line's memory is not kept for the next.
