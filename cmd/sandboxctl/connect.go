@@ -60,7 +60,7 @@ func layers(w sandboxd.InitializeResult, profile string) string {
 }
 
 func describeLayers(i sandboxd.Isolation) string {
-	in := []string{"seccomp " + i.Seccomp, fmt.Sprintf("Landlock ABI %d", i.Landlock), fmt.Sprintf("%d rlimits", len(i.Rlimits))}
+	in := []string{"seccomp (" + i.Seccomp + ")", fmt.Sprintf("Landlock ABI %d", i.Landlock), fmt.Sprintf("%d rlimits", len(i.Rlimits))}
 	if i.Landlock == 0 {
 		in[1] = "no Landlock"
 	}

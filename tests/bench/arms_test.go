@@ -169,13 +169,10 @@ func answer(conn *wire.Conn, tools sandboxd.ToolHandler) ([]byte, error) {
 				if err != nil {
 					return nil, err
 				}
-				var result struct {
-					Content []struct{ Text string }
-				}
-				if err := json.Unmarshal(raw, &result); err != nil {
+				body, err := text(raw)
+				if err != nil {
 					return nil, err
 				}
-				body := []byte(result.Content[0].Text)
 				if err := conn.Write(wire.Result{Type: wire.TypeResult, ID: c.ID, Form: wire.FormAuto, Size: len(body)}, body); err != nil {
 					return nil, err
 				}
@@ -190,6 +187,17 @@ func answer(conn *wire.Conn, tools sandboxd.ToolHandler) ([]byte, error) {
 			return nil, fmt.Errorf("unexpected %q", kind)
 		}
 	}
+}
+
+// text is that of a result with one item.
+func text(raw json.RawMessage) ([]byte, error) {
+	var result struct {
+		Content []struct{ Text string }
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, err
+	}
+	return []byte(result.Content[0].Text), nil
 }
 
 // settle waits until the pools are full again.

@@ -56,20 +56,29 @@ func BenchmarkReturnOne(b *testing.B) {
 	for i, a := range arms {
 		samples[i] = &sample{name: a.name}
 	}
+	// The floor: a request over the same socket that the daemon answers without a worker.
+	floor := &sample{name: "echo"}
+	c := daemon.Start(b, daemon.Options{}).Dial(b, sandboxd.Options{})
+	echo := arm{"echo", func(tb testing.TB, _ task) {
+		if _, err := c.Status(context.Background()); err != nil {
+			tb.Fatal(err)
+		}
+	}}
 	for b.Loop() {
 		for i, a := range arms {
 			settle()
 			samples[i].took = append(samples[i].took, openLoop(b, a, returnOne, 100, 10*time.Millisecond)...)
 		}
+		floor.took = append(floor.took, openLoop(b, echo, task{}, 100, 10*time.Millisecond)...)
 	}
-	report(b, samples)
+	report(b, append(samples, floor))
 }
 
 // BenchmarkTop3 is the top three over five listings of 225 KB from client to client: a closed loop of one.
 func BenchmarkTop3(b *testing.B) {
 	tools := replay(listings(b))
 	task := top3(b)
-	arms := []arm{jailedArm(b, tools), unjailedArm(b, tools), processArm(b, tools)}
+	arms := []arm{jailedArm(b, tools), unjailedArm(b, tools), processArm(b, tools), engineArm(tools)}
 	samples := make([]*sample, len(arms))
 	for i, a := range arms {
 		samples[i] = &sample{name: a.name}
