@@ -20,13 +20,13 @@ import (
 )
 
 func main() {
-	if err := live(); err != nil && !errors.Is(err, io.EOF) {
+	if err := live(); !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, "sandbox-worker:", err)
 		os.Exit(1)
 	}
 }
 
-// live is the whole life of a worker. The order is the jail's: see its package comment.
+// live is the whole life of a worker, which is killed; it returns only if it can't be lived. The order is the jail's: see its package comment.
 func live() error {
 	if err := jail.CloseOthers(); err != nil {
 		return err

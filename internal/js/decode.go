@@ -166,9 +166,11 @@ func (d *decoder) array() (goja.Value, error) {
 
 func (d *decoder) unexpected() error {
 	if d.pos >= len(d.text) {
+		//lint:ignore ST1005 the words of V8
 		return fmt.Errorf("Unexpected end of JSON input")
 	}
 	r, _ := utf8.DecodeRuneInString(d.text[d.pos:])
+	//lint:ignore ST1005 the words of V8
 	return fmt.Errorf("Unexpected token %s in JSON%s", strconv.QuoteRune(r), d.where())
 }
 

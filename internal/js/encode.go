@@ -222,7 +222,7 @@ func (n *encoder) spill() {
 }
 
 func (n *encoder) fail(format string) error {
-	return errors.New(fmt.Sprintf(format, n.where()))
+	return fmt.Errorf(format, n.where())
 }
 
 func (n *encoder) where() string {

@@ -23,10 +23,8 @@ import (
 
 func main() {
 	birth := plan()
-	if err := live(birth); err != nil {
-		fmt.Fprintln(os.Stderr, "fakeworker:", err)
-		os.Exit(1)
-	}
+	fmt.Fprintln(os.Stderr, "fakeworker:", live(birth))
+	os.Exit(1)
 }
 
 // plan reads the file "birth", with plain system calls: os.File would start the netpoller.
