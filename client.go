@@ -183,12 +183,12 @@ func (c *Client) reason(err error) error {
 }
 
 // handle answers the daemon's requests.
-func (c *Client) handle(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method != "tools/call" {
-		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", method)
+func (c *Client) handle(ctx context.Context, r *rpc.Request) (any, error) {
+	if r.Method != "tools/call" {
+		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", r.Method)
 	}
 	var call ToolCall
-	if err := json.Unmarshal(params, &call); err != nil {
+	if err := json.Unmarshal(r.Params, &call); err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "params: %v", err)
 	}
 	if c.options.Tools == nil {
@@ -196,14 +196,21 @@ func (c *Client) handle(ctx context.Context, method string, params json.RawMessa
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer c.enroll(callKey{call.Run, call.N}, cancel)()
+	leave, err := c.enroll(callKey{call.Run, call.N}, cancel)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	return c.options.Tools(ctx, call)
 }
 
 // enroll makes a call known to tools/cancel until the returned function is called.
-func (c *Client) enroll(k callKey, cancel context.CancelFunc) func() {
+func (c *Client) enroll(k callKey, cancel context.CancelFunc) (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, twice := c.calls[k]; twice {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "call %d of run %s is under way", k.n, k.run)
+	}
 	c.calls[k] = cancel
 	if i := slices.Index(c.early, k); i >= 0 {
 		c.early = slices.Delete(c.early, i, i+1)
@@ -213,7 +220,7 @@ func (c *Client) enroll(k callKey, cancel context.CancelFunc) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.calls, k)
-	}
+	}, nil
 }
 
 // notified takes the daemon's notifications. One that can't be read is none of ours.

@@ -31,7 +31,8 @@ func live() error {
 	if err := jail.CloseOthers(); err != nil {
 		return err
 	}
-	setName("sandbox-worker")
+	writeSelf("comm", "sandbox-worker") // it was started through a descriptor, and would be called by that one's number
+	writeSelf("oom_score_adj", "1000")  // when memory runs out, it goes before any other process
 	runtime.GOMAXPROCS(1)
 	debug.SetTraceback("none") // the daemon reads why a worker dies, not where
 	conn := wire.NewConn(socket{})

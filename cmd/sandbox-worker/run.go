@@ -107,13 +107,26 @@ func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {
 }
 
 func send(conn *wire.Conn, calls []js.Call) {
-	for part := range slices.Chunk(calls, wire.MaxCalls) {
+	for len(calls) > 0 {
+		part := calls[:fitting(calls)]
+		calls = calls[len(part):]
 		bodies := make([][]byte, len(part))
 		for i, c := range part {
 			bodies[i] = c.Args
 		}
 		write(conn, message(wire.TypeCalls, part), bodies...)
 	}
+}
+
+// fitting is how many calls go into one message.
+func fitting(calls []js.Call) int {
+	size := len(calls[0].Args)
+	for n := 1; n < min(len(calls), wire.MaxCalls); n++ {
+		if size += len(calls[n].Args); size > wire.MaxArgs {
+			return n
+		}
+	}
+	return min(len(calls), wire.MaxCalls)
 }
 
 func message(kind string, calls []js.Call) wire.Calls {

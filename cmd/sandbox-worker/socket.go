@@ -55,12 +55,13 @@ func cpuTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// setName names the process for ps: it was started through a descriptor, which leaves it with that one's number.
-func setName(name string) {
-	comm, err := syscall.Open("/proc/self/comm", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+// writeSelf sets a file of this process in /proc. It is a courtesy to people and to other processes, and no part of
+// the jail: without /proc nothing is lost that anybody would see.
+func writeSelf(file, text string) {
+	fd, err := syscall.Open("/proc/self/"+file, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return // no /proc, and so nobody who would read the name there
+		return
 	}
-	_, _ = syscall.Write(comm, []byte(name)) // a name is a courtesy
-	_ = syscall.Close(comm)
+	_, _ = syscall.Write(fd, []byte(text))
+	_ = syscall.Close(fd)
 }

@@ -22,14 +22,18 @@ func print(r *sandboxd.Result, output string) error {
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
-		fmt.Println(string(text))
+		if _, err := fmt.Println(string(text)); err != nil {
+			return fmt.Errorf("print result: %w", err)
+		}
 		return failure(r)
 	}
 	printConsole(os.Stderr, r)
 	if r.Outcome == sandboxd.OutcomeOK {
-		fmt.Println(shown(readable(r.Value)))
+		if _, err := fmt.Println(shown(readable(r.Value))); err != nil {
+			return fmt.Errorf("print result: %w", err)
+		}
 		if r.Hint != "" {
-			fmt.Fprintln(os.Stderr, "hint:", r.Hint)
+			fmt.Fprintln(os.Stderr, "hint:", visible(r.Hint))
 		}
 		return nil
 	}
@@ -69,7 +73,11 @@ func printConsole(w io.Writer, r *sandboxd.Result) {
 }
 
 func printError(w io.Writer, e *sandboxd.Error) {
-	fmt.Fprintln(w, "sandboxctl: error:", visible(e.Error()))
+	text := e.Error()
+	if e.Kind == sandboxd.OutcomeError { // its message says what kind of error
+		text = strings.TrimPrefix(text, "error: ")
+	}
+	fmt.Fprintln(w, "sandboxctl: error:", visible(text))
 	if e.Frame != "" {
 		number := fmt.Sprintf("%5d | ", e.Line)
 		fmt.Fprintf(w, "%s%s\n", number, visible(e.Frame))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,7 +35,7 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(os.Getenv("XDG_RUNTIME_DIR"), "sandboxd-")
+	dir, err := shortTempDir()
 	if err != nil {
 		return nil, fmt.Errorf("make its directory: %w", err)
 	}
@@ -44,6 +45,25 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// maxDir keeps the path of a socket in a directory within the 107 bytes that unix(7) allows.
+const maxDir = 80
+
+// shortTempDir makes a directory that only this user can enter, where a socket can be.
+func shortTempDir() (string, error) {
+	var errs []error
+	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
+		if parent == "" || len(parent) > maxDir {
+			continue
+		}
+		dir, err := os.MkdirTemp(parent, "sandboxd-")
+		if err == nil {
+			return dir, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
 }
 
 // findDaemon looks beside this binary, and where a package puts it.
@@ -74,7 +94,7 @@ func (p *private) start(ctx context.Context, binary string, o runOptions) error 
 	}
 	defer ready.Close()
 	p.command = exec.Command(binary, "--listen", p.socket, "--config", config)
-	p.command.Env = append(os.Environ(), "NOTIFY_SOCKET="+told.Name)
+	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name} // a person's environment has keys, and a daemon needs none
 	p.command.Stderr = p.stderr
 	if o.verbose {
 		p.command.Stderr = io.MultiWriter(p.stderr, os.Stderr)
@@ -100,13 +120,10 @@ func privateConfig(o runOptions) string {
 	if o.verbose {
 		level = "debug"
 	}
-	var sizes strings.Builder
-	for _, name := range []string{"default", "strict", "large"} {
-		if name != profile {
-			fmt.Fprintf(&sizes, "  %s: 0\n", name)
-		}
+	if profile != "default" {
+		profile = "default: 0\n  " + strconv.Quote(profile)
 	}
-	return fmt.Sprintf("pool:\n  %q: 1\n%sidle_exit: 2s\ndrain: 0s\nlog:\n  level: %s\n", profile, sizes.String(), level)
+	return fmt.Sprintf("pool:\n  %s: 1\nidle_exit: 2s\ndrain: 0s\nlog:\n  level: %s\n", profile, level)
 }
 
 // awaitReady waits for sd_notify's READY=1.

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if err := checkPool(c.Pool, profiles); err != nil {
-		return fmt.Errorf("%s: %w", o.config, err)
+		return c.Wrong(err)
 	}
 	listener, err := listen(o.listen)
 	if err != nil {

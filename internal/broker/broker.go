@@ -14,42 +14,48 @@ import (
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
+// Reply hands the answer to a call to the program. The body is not the caller's afterwards.
+type Reply func(wire.Result, []byte)
+
 // Do takes one admitted call from the worker's wish to the answer for the program: the only path on
-// which a call reaches a gateway. It reports false if the run ended first, and there is nobody to answer.
-func Do(ctx context.Context, run *Run, call wire.Call) (wire.Result, []byte, bool) {
+// which a call reaches a gateway. It replies once, or not at all if the run ended first.
+func Do(ctx context.Context, run *Run, call wire.Call, reply Reply) {
 	n := call.ID
-	pass := sync.OnceFunc(func() { run.pass(n) })
+	defer run.leave(n)
+	pass := sync.OnceFunc(func() { run.pass(n, len(call.Args)) })
 	defer pass()
 	// Hard denies: nothing below may overrule these.
 	if bad := unprintable(call.Server + call.Tool); bad != "" {
-		return blocked(run, n, "names", bad)
+		blocked(run, n, "names", bad, reply)
+		return
 	}
 	if !run.knows(call.Server) {
-		return blocked(run, n, "servers", unknownServer(call.Server, run.Servers))
+		blocked(run, n, "servers", unknownServer(call.Server, run.Servers), reply)
+		return
 	}
 	// Limits: the number of calls was checked by Admit, sizes where they were read.
-	defer run.leave()
 	if err := run.turn(ctx, n); err != nil {
-		return wire.Result{}, nil, false
+		return
 	}
 
 	// The gateway.
 	if !run.dispatch(n) {
-		return wire.Result{}, nil, false
+		return
 	}
 	response, err := ask(ctx, run, call, pass)
 	run.back(n)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil, errors.Is(err, rpc.ErrClosed):
-		return wire.Result{}, nil, false // the state stays unknown: nobody can tell
+		return // the state stays unknown: nobody can tell
 	default:
-		return failed(run, n, fmt.Sprintf("the call could not be sent: %v", err))
+		failed(run, n, fmt.Sprintf("the call could not be sent: %v", err), reply)
+		return
 	}
-	defer response.Release()
 
-	// The outcome.
-	return outcome(run, n, response)
+	// The outcome. What the program gets can lie in the response's memory.
+	outcome(run, n, response, reply)
+	response.Release()
 }
 
 // ask sends the call, lets the next one pass, and waits for the answer.
@@ -66,32 +72,35 @@ func ask(ctx context.Context, run *Run, call wire.Call, pass func()) (rpc.Respon
 	return pending.Wait(ctx)
 }
 
-func outcome(run *Run, n int, response rpc.Response) (wire.Result, []byte, bool) {
+func outcome(run *Run, n int, response rpc.Response, reply Reply) {
 	switch e := response.Err; {
 	case e == nil:
-	case e.Code == rpc.CodeParse, e.Code == rpc.CodeInvalidRequest:
-		return failed(run, n, "the call was carried out, but its answer could not be read: "+e.Message)
+	case response.Unread:
+		failed(run, n, "the call was carried out, but its answer could not be read: "+e.Message, reply)
+		return
 	default:
-		return failed(run, n, e.Message)
+		failed(run, n, e.Message, reply)
+		return
 	}
 	answer, err := read(response.Result)
 	switch {
 	case err != nil:
-		return failed(run, n, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err))
+		failed(run, n, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err), reply)
 	case answer.form == wire.FormFailed:
-		return failed(run, n, string(answer.body))
+		failed(run, n, string(answer.body), reply)
 	case int64(len(answer.body)) > run.Limits.ResultBytes:
-		return failed(run, n, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
-			len(answer.body), run.Limits.ResultBytes))
+		failed(run, n, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
+			len(answer.body), run.Limits.ResultBytes), reply)
+	default:
+		run.settle(n, sandboxd.CallSucceeded, len(answer.body), "")
+		reply(wire.Result{ID: n, Form: answer.form}, answer.body)
 	}
-	run.settle(n, sandboxd.CallSucceeded, len(answer.body), "")
-	return wire.Result{ID: n, Form: answer.form}, answer.body, true
 }
 
 // maxMessage bounds the text of a failure that reaches the program.
 const maxMessage = 8 << 10
 
-func failed(run *Run, n int, message string) (wire.Result, []byte, bool) {
+func failed(run *Run, n int, message string, reply Reply) {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + " … (cut)"
 	}
@@ -99,12 +108,12 @@ func failed(run *Run, n int, message string) (wire.Result, []byte, bool) {
 		message = "the tool failed without saying why"
 	}
 	run.settle(n, sandboxd.CallFailed, 0, message)
-	return wire.Result{ID: n, Form: wire.FormFailed}, []byte(message), true
+	reply(wire.Result{ID: n, Form: wire.FormFailed}, []byte(message))
 }
 
-func blocked(run *Run, n int, rule, reason string) (wire.Result, []byte, bool) {
+func blocked(run *Run, n int, rule, reason string, reply Reply) {
 	run.deny(n, rule, reason)
-	return wire.Result{ID: n, Form: wire.FormBlocked, Rule: rule}, []byte(reason), true
+	reply(wire.Result{ID: n, Form: wire.FormBlocked, Rule: rule}, []byte(reason))
 }
 
 // unprintable refuses names that look like others to whoever reads them in an approval or a log.

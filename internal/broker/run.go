@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type Run struct {
 	calls    []*entry
 	running  int             // calls that have a place
 	queue    []chan struct{} // calls that wait for one, in order
+	unsent   int             // bytes of arguments that did not go out yet
+	sent     chan struct{}   // closed, and made anew, when that becomes less
 	closed   bool
 	atWork   int // calls at the gateway
 	since    time.Time
@@ -58,6 +61,7 @@ func (r *Run) Admit(batch []wire.Call) error {
 			place: make(chan struct{}), passed: make(chan struct{}),
 		}
 		r.calls = append(r.calls, e)
+		r.unsent += len(c.Args)
 		switch {
 		case over:
 		case r.running < r.Limits.ConcurrentCalls:
@@ -106,16 +110,49 @@ func (r *Run) turn(ctx context.Context, n int) error {
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // pass lets the next call go out.
-func (r *Run) pass(n int) {
+func (r *Run) pass(n, arguments int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	close(r.calls[n-1].passed)
+	r.unsent -= arguments
+	if r.sent != nil {
+		close(r.sent)
+		r.sent = nil
+	}
 }
 
-// leave gives the place to the call that waits longest.
-func (r *Run) leave() {
+// Room waits until at most that many bytes of arguments wait to go out: who reads calls from a worker asks for it
+// first, so that a program can't fill the daemon's memory with calls that have no place.
+func (r *Run) Room(ctx context.Context, bytes int) {
+	for ctx.Err() == nil {
+		r.mu.Lock()
+		if r.unsent <= bytes {
+			r.mu.Unlock()
+			return
+		}
+		if r.sent == nil {
+			r.sent = make(chan struct{})
+		}
+		sent := r.sent
+		r.mu.Unlock()
+		select {
+		case <-sent:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// leave gives the call's place to the one that waits longest. A call that has none yet stops waiting for one.
+func (r *Run) leave(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	mine := r.calls[n-1].place
+	select {
+	case <-mine:
+	default:
+		r.queue = slices.DeleteFunc(r.queue, func(place chan struct{}) bool { return place == mine })
+		return
+	}
 	if len(r.queue) > 0 {
 		close(r.queue[0])
 		r.queue = r.queue[1:]
@@ -161,15 +198,28 @@ func (r *Run) settle(n int, state sandboxd.CallState, bytes int, message string)
 		return
 	}
 	e := r.calls[n-1]
-	e.State, e.Bytes, e.Error = state, int64(bytes), message
+	e.State, e.Bytes, e.Error = state, int64(bytes), brief(message)
+}
+
+// maxNote bounds the text of an error in the account, where hundreds of them must fit one line.
+const maxNote = 1 << 10
+
+func brief(message string) string {
+	if len(message) <= maxNote {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxNote], "") + " …"
 }
 
 // deny records that a call was refused.
 func (r *Run) deny(n int, rule, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
 	e := r.calls[n-1]
-	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", rule, reason
+	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", rule, brief(reason)
 }
 
 // Close ends the account: nothing is dispatched afterwards, and no state changes. It returns the calls

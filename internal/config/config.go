@@ -26,6 +26,9 @@ type Config struct {
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
 	Log       Log            `yaml:"log"`
+
+	path  string // of the file; empty: none
+	lines strictyaml.Lines
 }
 
 // Callers may connect: who has one of the uids, or is in one of the groups.
@@ -84,33 +87,47 @@ func Load(path string) (Config, error) {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
 	c := Default()
-	if err := strictyaml.Decode(path, text, &c); err != nil {
+	lines, err := strictyaml.Decode(path, text, &c)
+	if err != nil {
 		return Config{}, err
 	}
+	c.path, c.lines = path, lines
 	if err := c.check(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+		return Config{}, c.Wrong(err)
 	}
 	return c, nil
 }
 
+// Wrong says where in the file an error is whose text begins with the path of a key.
+func (c Config) Wrong(err error) error {
+	if c.path == "" {
+		return err
+	}
+	key, _, _ := strings.Cut(err.Error(), ":")
+	return fmt.Errorf("%s: %w", c.lines.At(c.path, key), err)
+}
+
 func (c Config) check() error {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	duration := func(n int64) string { return time.Duration(n).String() }
 	for _, b := range []struct {
 		key         string
 		value       int64
 		least, most int64
+		text        func(int64) string
 	}{
-		{"runs.at_once", int64(c.Runs.AtOnce), 1, 1000},
-		{"runs.per_caller", int64(c.Runs.PerCaller), 1, 1000},
-		{"runs.queue", int64(c.Runs.Queue), 0, 100_000},
-		{"runs.queue_wait", int64(c.Runs.QueueWait), 0, int64(time.Hour)},
-		{"gateways.connections", int64(c.Gateways.Connections), 1, 10_000},
-		{"gateways.memory_bytes", c.Gateways.Memory, 16 << 20, 1 << 40},
-		{"gateways.write_wait", int64(c.Gateways.WriteWait), int64(time.Millisecond), int64(time.Hour)},
-		{"drain", int64(c.Drain), 0, int64(time.Hour)},
-		{"idle_exit", int64(c.IdleExit), 0, int64(24 * time.Hour)},
+		{"runs.at_once", int64(c.Runs.AtOnce), 1, 1000, number},
+		{"runs.per_caller", int64(c.Runs.PerCaller), 1, 1000, number},
+		{"runs.queue", int64(c.Runs.Queue), 0, 100_000, number},
+		{"runs.queue_wait", int64(c.Runs.QueueWait), int64(100 * time.Millisecond), int64(time.Hour), duration},
+		{"gateways.connections", int64(c.Gateways.Connections), 1, 10_000, number},
+		{"gateways.memory_bytes", c.Gateways.Memory, 16 << 20, 1 << 40, number},
+		{"gateways.write_wait", int64(c.Gateways.WriteWait), int64(time.Millisecond), int64(time.Hour), duration},
+		{"drain", int64(c.Drain), 0, int64(time.Hour), duration},
+		{"idle_exit", int64(c.IdleExit), 0, int64(24 * time.Hour), duration},
 	} {
 		if b.value < b.least || b.value > b.most {
-			return fmt.Errorf("%s: %d is not within %d and %d", b.key, b.value, b.least, b.most)
+			return fmt.Errorf("%s: %s is not within %s and %s", b.key, b.text(b.value), b.text(b.least), b.text(b.most))
 		}
 	}
 	for name, size := range c.Pool {

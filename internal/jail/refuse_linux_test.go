@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 // leak leaves something about that Enter must refuse.
@@ -82,7 +83,7 @@ func TestRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name == "named mappings" && !namesMappings() {
-				t.Skip("kernel without CONFIG_ANON_VMA_NAME")
+				skip.Because(t, "kernel without CONFIG_ANON_VMA_NAME")
 			}
 			if tt.change == nil {
 				tt.change = func(*exec.Cmd) {}

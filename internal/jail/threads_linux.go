@@ -9,8 +9,8 @@ import (
 // spareThreads is how many threads lie idle when the filter forbids to start more. With GOMAXPROCS(1) one thread
 // runs Go code, and up to three can be blocked: in reads, in writes, in writes to stderr. The rest is for the
 // moments in which a thread is between work and idleness: one that is needed then would be cloned, and the
-// worker killed for it. With three, that happened to one worker in 300 on a starved machine; with six, to none
-// of 20,000.
+// worker killed for it. With three, that happened to one worker in 300 on a starved machine (tests/hostile,
+// TestStarvedMachine).
 const spareThreads = 6
 
 // settle is how long all threads get to become idle, several times over: each is a turn of the scheduler.

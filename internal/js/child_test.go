@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/js"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 // A program that native code holds, or that Go itself dies of, takes its process with it: such tests run in a child,
@@ -65,7 +66,7 @@ func limitAddressSpace(more uint64) {
 func inChild(t *testing.T, p js.Program) (how, kind string, took time.Duration) {
 	t.Helper()
 	if raceDetector {
-		t.Skip("the race detector's shadow memory does not go with an address space limit")
+		skip.Because(t, "the race detector's shadow memory does not go with an address space limit")
 	}
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -130,13 +130,10 @@ func (d *decoder) object() (goja.Value, error) {
 	}
 }
 
-// setOwn makes `__proto__` a property like any other, where Set would set the prototype.
+// setOwn makes an own property, whatever the prototype has of that name: `__proto__`, or what a program put or froze
+// there. Set would look there first.
 func setOwn(o *goja.Object, key string, v goja.Value) {
-	if key == "__proto__" {
-		o.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-		return
-	}
-	o.Set(key, v)
+	o.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 func (d *decoder) array() (goja.Value, error) {

@@ -112,6 +112,9 @@ type call struct {
 func (t *tool) call(fc goja.FunctionCall) goja.Value {
 	e := t.e
 	promise, resolve, reject := e.vm.NewPromise()
+	if e.stopped() != nil { // native code that calls tools does not see the interrupt
+		return e.vm.ToValue(promise)
+	}
 	args, problem := t.encodeArgs(fc.Arguments)
 	if problem != nil {
 		reject(problem)

@@ -33,7 +33,7 @@ type child struct {
 	exit    Exit          // valid then
 }
 
-// birthWait bounds a birth. It takes about 4 ms; an emulated machine needs a hundred times that.
+// birthWait bounds a birth, which takes milliseconds; an emulated machine needs a hundred times that.
 const birthWait = 10 * time.Second
 
 // raise starts the worker, lets it confine and prove itself, and checks it from outside.

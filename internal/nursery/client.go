@@ -92,7 +92,10 @@ func (w *Worker) Bury() (Exit, error) {
 func (w *Worker) CPU() (time.Duration, error) { return processCPU(w.PID) }
 
 // PeakMemory is the most memory that the worker had resident, by the kernel's account. It must live.
-func (w *Worker) PeakMemory() (int64, error) { return processPeak(w.status) }
+func (w *Worker) PeakMemory() (int64, error) { return memory(w.status, "VmHWM") }
+
+// Memory is what the worker has resident now. It must live.
+func (w *Worker) Memory() (int64, error) { return memory(w.status, "VmRSS") }
 
 // Close hangs up: the nursery buries all workers and ends. It waits for that if the nursery is a child.
 func (c *Client) Close() {
@@ -104,6 +107,9 @@ func (c *Client) Close() {
 	}
 }
 
+// openWait bounds the start of a nursery, or the dial.
+const openWait = 10 * time.Second
+
 // connect returns the link to a nursery that lives.
 func (c *Client) connect(ctx context.Context) (*link, error) {
 	c.mu.Lock()
@@ -111,6 +117,8 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	if c.link != nil && c.link.alive() {
 		return c.link, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, openWait)
+	defer cancel()
 	conn, gone, err := c.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open nursery: %w", err)
@@ -238,10 +246,11 @@ func (l *link) read() {
 	control := make([]byte, unix.CmsgSpace(3*4))
 	for {
 		size, n, flags, _, err := l.conn.ReadMsgUnix(packet, control)
+		a := answer{files: files(control[:n])}
 		if err != nil || size == 0 || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
+			a.close()
 			return
 		}
-		a := answer{files: files(control[:n])}
 		if json.Unmarshal(packet[:size], &a.reply) != nil {
 			a.close()
 			return

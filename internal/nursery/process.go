@@ -27,18 +27,18 @@ func processCPU(pid int) (time.Duration, error) {
 // include/linux/posix-timers_types.h: CPUCLOCK_SCHED).
 const cpuclockSched = 2
 
-// processPeak reads VmHWM.
-func processPeak(status io.ReaderAt) (int64, error) {
+// memory reads a line of a process's status, such as VmHWM, in bytes.
+func memory(status io.ReaderAt, key string) (int64, error) {
 	text := make([]byte, 8<<10) // it has about 1.5 KiB
 	n, err := status.ReadAt(text, 0)
 	if err != nil && err != io.EOF {
-		return 0, fmt.Errorf("read peak memory: %w", err)
+		return 0, fmt.Errorf("read memory: %w", err)
 	}
-	_, rest, ok := bytes.Cut(text[:n], []byte("VmHWM:"))
+	_, rest, ok := bytes.Cut(text[:n], []byte("\n"+key+":"))
 	line, _, _ := bytes.Cut(rest, []byte("kB"))
 	kilobytes, err := strconv.ParseInt(strings.TrimSpace(string(line)), 10, 64)
 	if !ok || err != nil {
-		return 0, errors.New("read peak memory: the process has ended")
+		return 0, errors.New("read memory: the process has ended")
 	}
 	return kilobytes << 10, nil
 }

@@ -196,8 +196,11 @@ func (n *Nursery) reply(r reply, files ...*os.File) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := n.conn.WriteMsgUnix(packet, rights, nil); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, unix.EPIPE) {
-		n.log.Warn("reply to daemon failed", "error", err)
+	if _, _, err := n.conn.WriteMsgUnix(packet, rights, nil); err != nil {
+		if !errors.Is(err, net.ErrClosed) && !errors.Is(err, unix.EPIPE) { // else the daemon has hung up
+			n.log.Warn("reply to daemon failed", "error", err)
+		}
+		return fmt.Errorf("reply to daemon: %w", err)
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ func (w *Worker) CPU() (time.Duration, error) { return w.process.CPU() }
 // PeakMemory is the most that it had resident; it must live.
 func (w *Worker) PeakMemory() (int64, error) { return w.process.PeakMemory() }
 
+// Memory is what it has resident now; it must live.
+func (w *Worker) Memory() (int64, error) { return w.process.Memory() }
+
 // Start sends the program.
 func (w *Worker) Start(servers []string, limits wire.Limits, source string, input []byte) error {
 	w.limits = limits
@@ -118,10 +121,14 @@ func (w *Worker) nextCalls(ctx context.Context, line []byte) (any, error) {
 	if n := len(m.Calls); n == 0 || n > wire.MaxCalls || w.calls+n > w.limits.Calls {
 		return nil, fmt.Errorf("%w: %d calls after %d, of %d", wire.ErrProtocol, n, w.calls, w.limits.Calls)
 	}
+	size := 0
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		if err := w.count(c); err != nil {
 			return nil, err
+		}
+		if size += c.Size; i > 0 && size > wire.MaxArgs {
+			return nil, fmt.Errorf("%w: arguments of %d bytes in one message", wire.ErrProtocol, size)
 		}
 		body, err := w.conn.Body(c.Size, w.limits.ArgumentBytes)
 		if err != nil {

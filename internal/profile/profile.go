@@ -80,11 +80,13 @@ func load(into map[string]Profile, files fs.FS, source func(file string) string)
 			return fmt.Errorf("read profile %s: %v", source(entry.Name()), err)
 		}
 		p := Profile{Name: name, Source: source(entry.Name())}
-		if err := strictyaml.Decode(label(p), text, &p); err != nil {
+		lines, err := strictyaml.Decode(label(p), text, &p)
+		if err != nil {
 			return err
 		}
 		if err := p.check(); err != nil {
-			return fmt.Errorf("%s: %w", label(p), err)
+			key, _, _ := strings.Cut(err.Error(), ":")
+			return fmt.Errorf("%s: %w", lines.At(label(p), key), err)
 		}
 		into[name] = p
 	}

@@ -39,6 +39,7 @@ type message struct {
 	params  json.RawMessage
 	result  json.RawMessage
 	err     json.RawMessage
+	unread  bool // err is ours: the answer could not be read
 }
 
 // parse takes a line apart. On an error the id is returned where it was read before.

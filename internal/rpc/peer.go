@@ -44,7 +44,7 @@ type Peer struct {
 type Options struct {
 	// Handle answers a request; a result is marshalled, an error that is an *Error goes out as it is,
 	// any other as an internal one. It runs on a goroutine of its own; ctx ends with the connection.
-	Handle func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	Handle func(ctx context.Context, r *Request) (any, error)
 	// Notified takes a notification. It runs on the reader's goroutine, in order, and must not block.
 	Notified func(method string, params json.RawMessage)
 
@@ -136,7 +136,7 @@ func (p *Peer) take(ctx context.Context, line *line) bool {
 // refuseBad answers a message that can't be read as far as it should. One that was to answer a call of ours ends
 // that call; nobody else would.
 func (p *Peer) refuseBad(ctx context.Context, m message, e *Error) {
-	if m.method == "" && m.id != nil && p.deliver(message{id: m.id, err: e.json()}, nil) {
+	if m.method == "" && m.id != nil && p.deliver(message{id: m.id, err: e.json(), unread: true}, nil) {
 		return
 	}
 	p.answer(ctx, m.id, nil, e)
@@ -156,7 +156,8 @@ func (p *Peer) begin() bool {
 
 func (p *Peer) serve(ctx context.Context, m message, line *line) {
 	defer p.serving.Done()
-	result, err := p.options.Handle(ctx, m.method, m.params)
+	r := &Request{Method: m.method, Params: m.params, line: line}
+	result, err := p.options.Handle(ctx, r)
 	p.mu.Lock()
 	p.served--
 	p.mu.Unlock()
@@ -165,10 +166,23 @@ func (p *Peer) serve(ctx context.Context, m message, line *line) {
 		result = then.Result
 	}
 	p.answer(ctx, m.id, result, err)
-	line.release()
+	r.Release()
 	if then.Do != nil {
 		then.Do()
 	}
+}
+
+// Request is a request of the other end.
+type Request struct {
+	Method string
+	Params json.RawMessage // lies in memory that Release gives back, at the latest when it was answered
+	line   *line
+}
+
+// Release gives the memory of Params back: for a handler that has read them and stays for long.
+func (r *Request) Release() {
+	r.line.release()
+	r.Params = nil
 }
 
 // Then is a result of Handle with something to do once it was sent, or could not be.
@@ -205,7 +219,7 @@ func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err e
 func resultText(result any) (json.RawMessage, error) {
 	text, isText := result.(json.RawMessage)
 	if !isText {
-		text, err := json.Marshal(result)
+		text, err := marshal(result)
 		if err != nil {
 			return nil, fmt.Errorf("marshal result: %w", err)
 		}
@@ -226,11 +240,22 @@ func resultText(result any) (json.RawMessage, error) {
 }
 
 func appendJSON(line []byte, message any) ([]byte, error) {
-	text, err := json.Marshal(message)
+	text, err := marshal(message)
 	if err != nil {
 		return nil, fmt.Errorf("marshal message: %w", err)
 	}
 	return append(line, text...), nil
+}
+
+// marshal is json.Marshal without escapes for HTML, which make six bytes of one.
+func marshal(v any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
 // deliver hands a response to the call that waits for it.
@@ -243,7 +268,7 @@ func (p *Peer) deliver(m message, line *line) bool {
 	if json.Unmarshal(m.id, &id) != nil {
 		return false // not an id of ours
 	}
-	r := Response{Result: m.result, line: line}
+	r := Response{Result: m.result, Unread: m.unread, line: line}
 	if m.err != nil {
 		r.Err = parseError(m.err)
 	}
@@ -289,6 +314,7 @@ func (p *Peer) Refuse(e *Error) {
 type Response struct {
 	Result json.RawMessage // lies in memory that Release gives back
 	Err    *Error          // what the other end refused with
+	Unread bool            // there was an answer, and Err says why it could not be read
 	line   *line
 }
 
@@ -314,7 +340,7 @@ type Pending struct {
 
 // Begin sends a call, and returns when it is on its way. The caller must Wait.
 func (p *Peer) Begin(ctx context.Context, method string, params any) (*Pending, error) {
-	raw, err := json.Marshal(params)
+	raw, err := marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("marshal params of %s: %w", method, err)
 	}

@@ -50,14 +50,14 @@ func start(t testing.TB, conn net.Conn, o rpc.Options) (*rpc.Peer, <-chan error)
 		o.WriteWait = 5 * time.Second
 	}
 	if o.Handle == nil {
-		o.Handle = func(_ context.Context, method string, params json.RawMessage) (any, error) {
-			switch method {
+		o.Handle = func(_ context.Context, r *rpc.Request) (any, error) {
+			switch r.Method {
 			case "echo":
-				return params, nil
+				return r.Params, nil
 			case "fail":
 				return nil, errors.New("it failed")
 			}
-			return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", method)
+			return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", r.Method)
 		}
 	}
 	p := rpc.New(conn, o)
@@ -148,7 +148,7 @@ func TestBothEndsCall(t *testing.T) {
 }
 
 func TestCallEnds(t *testing.T) {
-	block := func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+	block := func(ctx context.Context, _ *rpc.Request) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -213,7 +213,7 @@ func TestCallEnds(t *testing.T) {
 func TestTooManyRequests(t *testing.T) {
 	a, b := pair(t)
 	release := make(chan struct{})
-	start(t, b, rpc.Options{MaxRequests: 2, Handle: func(context.Context, string, json.RawMessage) (any, error) {
+	start(t, b, rpc.Options{MaxRequests: 2, Handle: func(context.Context, *rpc.Request) (any, error) {
 		<-release
 		return 1, nil
 	}})

@@ -24,7 +24,11 @@ func (r *run) broken(ctx context.Context, err error) {
 	r.result.Stats.PeakMemory = exit.PeakMemory
 	limit := r.watcher.asked()
 	errors.As(context.Cause(ctx), &limit)
+	var fault *faultError
 	switch {
+	case errors.As(context.Cause(ctx), &fault):
+		r.log.Error("a run failed", "run", r.account.ID, "error", fault)
+		r.internal()
 	case limit != nil:
 		r.end(limit.kind, &sandboxd.Error{Message: limit.message, Hint: limit.hint})
 	case ctx.Err() != nil:
@@ -42,6 +46,9 @@ func (r *run) broken(ctx context.Context, err error) {
 		r.internal()
 	}
 }
+
+// faultError is the cause with which a run's context ends for a fault of the daemon.
+type faultError struct{ error }
 
 // died says what a worker's death means.
 func (r *run) died(exit nursery.Exit) {

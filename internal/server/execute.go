@@ -28,9 +28,9 @@ var (
 
 // execute runs one program. What is wrong with the request is a JSON-RPC error; what becomes of the
 // program is a result, on every ending.
-func (x *session) execute(ctx context.Context, params json.RawMessage) (any, error) {
+func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error) {
 	var p sandboxd.Program
-	if err := decode(params, &p); err != nil {
+	if err := decode(request.Params, &p); err != nil {
 		return nil, err
 	}
 	prof, limits, err := x.choose(p)
@@ -42,7 +42,7 @@ func (x *session) execute(ctx context.Context, params json.RawMessage) (any, err
 		return nil, err
 	}
 	r := &run{
-		session: x, program: p, profile: prof, limits: limits,
+		session: x, request: request, program: p, profile: prof, limits: limits,
 		account: &broker.Run{
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
 			Servers: servers, Limits: limits, Gateway: x.peer,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -13,19 +14,22 @@ import (
 	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
 // run is one execution of a program, from its admission to its result.
 type run struct {
 	*session
+	request *rpc.Request
 	program sandboxd.Program
 	profile profile.Profile
 	limits  sandboxd.Limits
 	account *broker.Run
 
-	began   time.Time // when it was asked for
-	started time.Time // when its worker was leased
+	began   time.Time               // when it was asked for
+	started time.Time               // when its worker was leased
+	stop    context.CancelCauseFunc // ends the run, and says why
 	worker  *pool.Worker
 	watcher *watcher
 	calls   sync.WaitGroup
@@ -49,11 +53,11 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		r.refused(ctx, err)
 		return r.close()
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	r.watcher = watch(r, stop)
+	ctx, r.stop = context.WithCancelCause(ctx)
+	r.watcher = watch(r)
 	r.follow(ctx)
 	r.watcher.end()
-	stop(errRunEnded)
+	r.stop(errRunEnded)
 	return r.close()
 }
 
@@ -67,6 +71,7 @@ func (r *run) follow(ctx context.Context) {
 		return
 	}
 	for {
+		r.account.Room(ctx, wire.MaxArgs)
 		message, err := r.worker.Next(ctx)
 		if err != nil {
 			r.broken(ctx, err)
@@ -94,6 +99,9 @@ func (r *run) send() error {
 		Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
 		ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
 	}, r.program.Source, r.program.Input)
+	// The text is the worker's now: a run that waits for long must not hold the memory that messages share.
+	r.program.Source, r.program.Input = "", nil
+	r.request.Release()
 	if err != nil {
 		return io.EOF // a worker that can't be written to is gone
 	}
@@ -102,23 +110,34 @@ func (r *run) send() error {
 
 // call starts a batch of calls, each on a goroutine that close waits for.
 func (r *run) call(ctx context.Context, batch []wire.Call) error {
+	if r.watcher.asked() != nil { // its time is up: nothing more goes out
+		r.account.Unsent(batch)
+		return nil
+	}
 	if err := r.account.Admit(batch); err != nil {
 		return err
 	}
 	for _, c := range batch {
 		r.calls.Go(func() {
-			result, body, ok := broker.Do(ctx, r.account, c)
-			if !ok {
-				return
-			}
-			// A worker that is gone shows in follow.
-			_ = r.worker.Answer(result, body)
+			defer r.recover()
+			broker.Do(ctx, r.account, c, func(result wire.Result, body []byte) {
+				// A worker that is gone shows in follow.
+				_ = r.worker.Answer(result, body)
+			})
 		})
 	}
 	return nil
 }
 
-// print keeps console lines within the limit, which the worker keeps as well if it is honest.
+// recover ends the run for a fault of ours, and no other.
+func (r *run) recover() {
+	if fault := recover(); fault != nil {
+		r.log.Error("a call failed", "run", r.account.ID, "panic", fault, "stack", string(debug.Stack()))
+		r.stop(&faultError{fmt.Errorf("%v", fault)})
+	}
+}
+
+// print keeps console lines; Worker.Next refuses those over the limit.
 func (r *run) print(ctx context.Context, lines []wire.Line) {
 	for _, l := range lines {
 		line := sandboxd.ConsoleLine{Level: l.Level, Text: l.Text}

@@ -31,6 +31,8 @@ const (
 	maxRequests = 128     // unanswered ones of one connection
 	maxServers  = 256     // that a gateway may announce
 	maxName     = 128
+
+	maxServerBytes = 16 << 10 // of all their names: they travel to a worker in one header
 )
 
 // session serves one connection from its first byte to its last.
@@ -59,22 +61,22 @@ func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
 	}
 }
 
-func (x *session) handle(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method == "initialize" {
-		return x.initialize(params)
+func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
+	if r.Method == "initialize" {
+		return x.initialize(r.Params)
 	}
 	if !x.initialized() {
-		return nil, rpc.Errorf(rpc.CodeRefused, "%q before initialize: call that first", method)
+		return nil, rpc.Errorf(rpc.CodeRefused, "%q before initialize: call that first", r.Method)
 	}
-	switch method {
+	switch r.Method {
 	case "execute":
-		return x.execute(ctx, params)
+		return x.execute(ctx, r)
 	case "cancel":
-		return x.cancel(params)
+		return x.cancel(r.Params)
 	case "status":
-		return x.status(params)
+		return x.status(r.Params)
 	}
-	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status", method)
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status", r.Method)
 }
 
 // decode reads params strictly.
@@ -120,8 +122,12 @@ func checkServers(names []string) error {
 	if len(names) > maxServers {
 		return rpc.Errorf(rpc.CodeInvalidParams, "servers: %d names, at most %d", len(names), maxServers)
 	}
+	size := 0
 	for i, name := range names {
+		size += len(name)
 		switch {
+		case size > maxServerBytes:
+			return rpc.Errorf(rpc.CodeInvalidParams, "servers: the names have more than %d bytes together", maxServerBytes)
 		case name == "" || len(name) > maxName:
 			return rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: a name has 1 to %d bytes", i, maxName)
 		case slices.Contains(names[:i], name):

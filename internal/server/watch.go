@@ -29,25 +29,26 @@ const grace = 250 * time.Millisecond
 
 // watcher holds the limits on time, from outside: it asks the worker to end, and then ends it.
 type watcher struct {
-	run  *run
-	stop context.CancelCauseFunc
+	run *run
 
 	mu    sync.Mutex // guards the fields below
 	wall  *time.Timer
 	cpu   *time.Timer
+	rss   *time.Timer
 	tick  *time.Ticker
 	ended chan struct{}
 	over  *limitError // that the worker was asked to end for
 }
 
 // watch begins with the lease. The caller must call end.
-func watch(r *run, stop context.CancelCauseFunc) *watcher {
-	w := &watcher{run: r, stop: stop, ended: make(chan struct{})}
+func watch(r *run) *watcher {
+	w := &watcher{run: r, ended: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall := time.Duration(r.limits.WallMS) * time.Millisecond
 	w.wall = time.AfterFunc(wall, w.wallOver)
 	w.cpu = time.AfterFunc(w.cpuLeft(0), w.checkCPU)
+	w.rss = time.AfterFunc(memoryEvery, w.checkMemory)
 	if r.program.Progress {
 		w.tick = time.NewTicker(progressEvery)
 		r.calls.Go(w.progress)
@@ -71,7 +72,7 @@ func (w *watcher) ask(e *limitError) {
 	default:
 	}
 	w.over = e
-	w.wall = time.AfterFunc(grace, func() { w.stop(e) })
+	w.wall = time.AfterFunc(grace, func() { w.run.stop(e) })
 	w.run.calls.Go(func() {
 		// A worker that does not take it is killed after the grace.
 		_ = w.run.worker.Stop(string(e.kind), e.message)
@@ -99,19 +100,47 @@ const cpuSlack = 100 * time.Millisecond
 func (w *watcher) checkCPU() {
 	used, err := w.run.worker.CPU()
 	if err != nil {
-		return // dead: follow sees it
+		// Dead, which follow sees at once. A limit that can't be measured otherwise is no limit.
+		w.again(&w.cpu, grace, func() { w.run.stop(&faultError{fmt.Errorf("CPU time can't be measured: %w", err)}) })
+		return
 	}
 	limit := time.Duration(w.run.limits.CPUMS)*time.Millisecond + cpuSlack
 	if used >= limit {
-		w.stop(&limitError{sandboxd.OutcomeCPU, cpuMessage(w.run.limits), cpuHint})
+		w.run.stop(&limitError{sandboxd.OutcomeCPU, cpuMessage(w.run.limits), cpuHint})
 		return
 	}
+	w.again(&w.cpu, w.cpuLeft(used), w.checkCPU)
+}
+
+// memoryEvery is how often resident memory is looked at. The wall at three times the limit is address space, which
+// leaves out what Go reserved before; this one is what counts, a little later.
+const memoryEvery = 25 * time.Millisecond
+
+// memoryFactor is above what an honest engine has resident at its limit: code, garbage, and stacks.
+const memoryFactor = 2
+
+func (w *watcher) checkMemory() {
+	resident, err := w.run.worker.Memory()
+	if err != nil {
+		w.again(&w.rss, grace, func() { w.run.stop(&faultError{fmt.Errorf("memory can't be measured: %w", err)}) })
+		return
+	}
+	if resident > memoryFactor*w.run.limits.MemoryBytes {
+		e := w.run.overMemory()
+		w.run.stop(&limitError{sandboxd.OutcomeMemory, e.Message, e.Hint})
+		return
+	}
+	w.again(&w.rss, memoryEvery, w.checkMemory)
+}
+
+// again sets a timer, unless the run has ended.
+func (w *watcher) again(timer **time.Timer, after time.Duration, do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
 	case <-w.ended:
 	default:
-		w.cpu = time.AfterFunc(w.cpuLeft(used), w.checkCPU)
+		*timer = time.AfterFunc(after, do)
 	}
 }
 
@@ -143,6 +172,7 @@ func (w *watcher) end() {
 	close(w.ended)
 	w.wall.Stop()
 	w.cpu.Stop()
+	w.rss.Stop()
 	if w.tick != nil {
 		w.tick.Stop()
 	}

@@ -15,25 +15,70 @@ import (
 // maxFile bounds a file that a person is to have written.
 const maxFile = 1 << 20
 
+// Lines says at which line of a file a field stands, by its path, such as runs.at_once.
+type Lines map[string]int
+
+// At is the place of a field: name:line, or the name alone if the file does not mention it.
+func (l Lines) At(name, path string) string {
+	if line, ok := l[path]; ok {
+		return fmt.Sprintf("%s:%d", name, line)
+	}
+	return name
+}
+
 // Decode reads the one document of text into a struct pointer. Unknown and repeated fields are errors.
 // What the text does not mention stays as it was.
-func Decode(name string, text []byte, into any) error {
+func Decode(name string, text []byte, into any) (Lines, error) {
 	if len(text) > maxFile {
-		return fmt.Errorf("%s: longer than %d bytes", name, maxFile)
+		return nil, fmt.Errorf("%s: longer than %d bytes", name, maxFile)
+	}
+	lines := make(Lines)
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err == nil {
+		lines.walk(&document, "")
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	err := decoder.Decode(into)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil // nothing but comments
+		return lines, nil // nothing but comments
 	case err != nil:
-		return explain(name, err)
+		return nil, explain(name, lines, err)
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: more than one document", name)
+		return nil, fmt.Errorf("%s: more than one document", name)
 	}
-	return nil
+	return lines, nil
+}
+
+// walk collects the lines of the keys below a node. Aliases are not followed: they can go in circles.
+func (l Lines) walk(node *yaml.Node, path string) {
+	if node.Kind == yaml.DocumentNode {
+		for _, child := range node.Content {
+			l.walk(child, path)
+		}
+	}
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		inner := strings.TrimPrefix(path+"."+key.Value, ".")
+		l[inner] = key.Line
+		l.walk(node.Content[i+1], inner)
+	}
+}
+
+// field is the innermost field that stands at a line.
+func (l Lines) field(line string) string {
+	found := ""
+	for path, at := range l {
+		if fmt.Sprint(at) == line && len(path) > len(found) {
+			found = path
+		}
+	}
+	return found
 }
 
 var (
@@ -44,7 +89,7 @@ var (
 )
 
 // explain words the library's errors for who wrote the file, one line each.
-func explain(name string, err error) error {
+func explain(name string, file Lines, err error) error {
 	lines := []string{err.Error()}
 	var typed *yaml.TypeError
 	if errors.As(err, &typed) {
@@ -55,6 +100,9 @@ func explain(name string, err error) error {
 		line = unknown.ReplaceAllString(line, `line $1: there is no field "$2" here`)
 		line = repeated.ReplaceAllString(line, `field "$1" stands at line $2 already`)
 		line = goType.ReplaceAllStringFunc(line, plainType)
+		if at := atLine.FindStringSubmatch(line); at != nil && strings.Contains(line, "cannot unmarshal ") && file.field(at[1]) != "" {
+			line = atLine.ReplaceAllString(line, "line $1: "+file.field(at[1])+": ")
+		}
 		line = strings.ReplaceAll(line, "cannot unmarshal ", "can't read ")
 		line = strings.ReplaceAll(line, "!!", "")
 		lines[i] = name + ":" + atLine.ReplaceAllString(line, "$1: ")

@@ -28,13 +28,15 @@ const maxScratch = 64 << 10
 
 // Write sends a header and the bodies that it announces, in one write if they are short.
 func (c *Conn) Write(header any, bodies ...[]byte) error {
-	line, err := json.Marshal(header)
-	if err != nil {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line) // ends the line, too
+	encoder.SetEscapeHTML(false)      // which makes six bytes of one
+	if err := encoder.Encode(header); err != nil {
 		return fmt.Errorf("marshal %T: %w", header, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scratch = append(append(c.scratch[:0], line...), '\n')
+	c.scratch = append(c.scratch[:0], line.Bytes()...)
 	for _, body := range bodies {
 		if len(c.scratch)+len(body) <= maxScratch {
 			c.scratch = append(c.scratch, body...)

@@ -29,6 +29,7 @@ const (
 	MaxBody   = 16 << 20  // one text behind it: no limit of a profile may be larger
 	MaxName   = 128       // bytes of the name of a server or a tool, as MCP asks for
 	MaxCalls  = 64        // of one message: with the longest names, all escaped, they fit a line
+	MaxArgs   = 1 << 20   // bytes of arguments of one message with more than one call
 	MaxLines  = 1024      // of console, likewise
 )
 

@@ -48,7 +48,7 @@ func socketPair(b *testing.B) (net.Conn, net.Conn) {
 func benchRPC(b *testing.B, result json.RawMessage) {
 	a, z := socketPair(b)
 	o := rpc.Options{MaxLine: 8 << 20, MaxRequests: 8, WriteWait: time.Minute,
-		Handle: func(context.Context, string, json.RawMessage) (any, error) { return result, nil }}
+		Handle: func(context.Context, *rpc.Request) (any, error) { return result, nil }}
 	pa, pz := rpc.New(a, o), rpc.New(z, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 2)

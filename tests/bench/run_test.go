@@ -30,7 +30,7 @@ func report(b *testing.B, samples []*sample) {
 	b.ReportMetric(float64(quantile(samples[0].took, 0.99))/float64(quantile(base, 0.99)), "p99-ratio")
 }
 
-// openLoop offers runs at a steady rate, whether or not earlier ones have ended, and times each from when it was due.
+// openLoop offers runs at a steady rate, whether or not earlier ones have ended, and times each from when it was sent.
 func openLoop(b *testing.B, a arm, t task, runs int, every time.Duration) []time.Duration {
 	took := make([]time.Duration, runs)
 	var all sync.WaitGroup

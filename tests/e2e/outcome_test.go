@@ -177,14 +177,14 @@ func TestBusy(t *testing.T) {
 	}{
 		{"all slots", "pool: {default: 1}\nruns: {at_once: 1, queue: 0}\n", "capacity: 1 runs at once", ""},
 		{"the caller's slots", "pool: {default: 1}\nruns: {per_caller: 1}\n", "has 1 runs already", ""},
-		{"the queue's patience", "pool: {default: 1}\nruns: {at_once: 1, queue: 5, queue_wait: 50ms}\n", "capacity: 1 runs at once, and 1 that wait", ""},
+		{"the queue's patience", "pool: {default: 1}\nruns: {at_once: 1, queue: 5, queue_wait: 500ms}\n", "capacity: 1 runs at once, and 1 that wait", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			g := connect(t, daemon.Start(t, daemon.Options{Config: c.config}), nil, sandboxd.Options{})
 			first := make(chan *sandboxd.Result)
 			go func() {
-				r, err := g.Execute(t.Context(), sandboxd.Program{Source: "return await tools.t.slow({MS: 700})"})
+				r, err := g.Execute(t.Context(), sandboxd.Program{Source: "return await tools.t.slow({MS: 1500})"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -201,6 +201,36 @@ func TestBusy(t *testing.T) {
 			}
 			g.serves(t)
 		})
+	}
+}
+
+// TestDeniedLeavesRoom: calls that are refused, and caught, take nothing from those that come after them.
+func TestDeniedLeavesRoom(t *testing.T) {
+	t.Parallel()
+	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
+	for _, source := range []string{
+		`for (let i = 0; i < 6; i++) { try { await tools.t["a\u202e"]({}) } catch (e) {} } return (await tools.t.echo({ x: 1 })).x`,
+		`await Promise.allSettled([1, 2, 3, 4, 5, 6].map(() => tools.t["a\u202e"]({}))); return (await tools.t.echo({ x: 1 })).x`,
+	} {
+		r := g.run(t, sandboxd.Program{Source: source, Limits: &sandboxd.Limits{WallMS: 5000}})
+		if r.Outcome != sandboxd.OutcomeOK || string(r.Value) != "1" || len(r.Calls) != 7 {
+			t.Errorf("outcome %s, value %s, error %v, %d calls", r.Outcome, r.Value, r.Error, len(r.Calls))
+		}
+	}
+}
+
+// TestCallsFromNativeCode goes over the limit on calls in one stretch of native code, which sees no interrupt.
+func TestCallsFromNativeCode(t *testing.T) {
+	t.Parallel()
+	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
+	for _, source := range []string{
+		"const all = []; for (let i = 0; i < 40; i++) all.push(Promise.resolve({}).then(tools.t.echo)); await Promise.all(all)",
+		"for (let i = 0; i < 40; i++) setTimeout(tools.t.echo, 5); await new Promise(r => setTimeout(r, 500))",
+	} {
+		r := g.run(t, sandboxd.Program{Source: source})
+		if r.Outcome != sandboxd.OutcomeCalls || len(r.Calls) != 33 {
+			t.Errorf("outcome %s, error %v, %d calls listed", r.Outcome, r.Error, len(r.Calls))
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/tests/daemon"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 const (
@@ -709,7 +710,7 @@ func TestGatewayBirths(t *testing.T) {
 func TestGatewayRefused(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 12345 {
-		t.Skip("this user is the allowed one: 12345")
+		skip.Because(t, "this user is the allowed one: 12345")
 	}
 	d := daemon.Start(t, daemon.Options{Config: "pool: {default: 1}\ncallers: {uids: [\"12345\"]}\n"})
 	before := fds(d.PID)

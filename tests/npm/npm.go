@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 // Config returns the path of an mcpServers file with the servers "filesystem", which may use dir and nothing else,
@@ -47,7 +49,7 @@ func install(t testing.TB) string {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			skip(t, "%s is not installed", program)
+			skip.Because(t, "%s is not installed", program)
 		}
 	}
 	dir, err := home()
@@ -93,7 +95,7 @@ func npmCI(t testing.TB, dir string) {
 		return
 	}
 	if why := unreachable.Find(output); why != nil || ctx.Err() != nil {
-		skip(t, "npm ci can't reach the registry or write to tests/npm: %s %v", why, err)
+		skip.Because(t, "npm ci can't reach the registry or write to tests/npm: %s %v", why, err)
 	}
 	t.Fatalf("npm ci in tests/npm: %v\n%s", err, output)
 }
@@ -110,13 +112,4 @@ func home() (string, error) {
 		}
 	}
 	return "", err
-}
-
-// skip fails instead under make check-strict.
-func skip(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("SANDBOXD_STRICT") == "1" {
-		t.Fatalf("would skip: "+format, args...)
-	}
-	t.Skipf(format, args...)
 }
