@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
@@ -30,6 +31,7 @@ type Worker struct {
 	limits  wire.Limits // set by Start
 	calls   int         // seen by Next
 	printed int64       // seen by Next
+	hushed  atomic.Bool // no more answers
 	close   sync.Once
 	exit    nursery.Exit
 	err     error
@@ -55,14 +57,30 @@ func (w *Worker) Start(servers []string, limits wire.Limits, source string, inpu
 	}, []byte(source), input)
 }
 
-// Answer sends the result of a call.
+// answerWait is how long a worker may leave an answer unread. An honest one reads at once, and what it does not read
+// is held by the daemon, in memory that other gateways wait for (internal/rpc, payWait, is twice as long).
+const answerWait = 5 * time.Second
+
+// Answer sends the result of a call. A worker that does not take it has broken its protocol: the error wraps
+// wire.ErrProtocol, and the run must end.
 func (w *Worker) Answer(r wire.Result, body []byte) error {
+	if w.hushed.Load() {
+		return os.ErrClosed
+	}
+	if err := w.process.Socket.SetWriteDeadline(time.Now().Add(answerWait)); err != nil {
+		return err
+	}
 	r.Type, r.Size = wire.TypeResult, len(body)
-	return w.conn.Write(r, body)
+	err := w.conn.Write(r, body)
+	if errors.Is(err, os.ErrDeadlineExceeded) && !w.hushed.Load() {
+		return fmt.Errorf("%w: an answer was not read within %s", wire.ErrProtocol, answerWait)
+	}
+	return err
 }
 
 // Stop asks the worker to end its run, with a done of that kind. Who must be obeyed calls Close.
 func (w *Worker) Stop(kind, message string) error {
+	w.hushed.Store(true) // its time is up: it gets no more answers
 	if err := w.process.Socket.SetWriteDeadline(time.Now().Add(stopWait)); err != nil {
 		return err
 	}
@@ -250,6 +268,7 @@ func (w *Worker) Close() (nursery.Exit, error) {
 
 // Hush ends writes that wait for a worker that does not read. It is for when the run has ended.
 func (w *Worker) Hush() {
+	w.hushed.Store(true)
 	// An error means that the socket is closed, which ends writes as well.
 	_ = w.process.Socket.SetWriteDeadline(time.Unix(1, 0))
 }

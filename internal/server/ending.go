@@ -31,7 +31,7 @@ func (r *run) broken(ctx context.Context, err error) {
 		r.internal()
 	case limit != nil:
 		r.end(limit.kind, &sandboxd.Error{Message: limit.message, Hint: limit.hint})
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), wire.ErrProtocol):
 		r.cancelled(ctx)
 	case errors.Is(err, io.EOF) && buried == nil:
 		r.died(exit)

@@ -121,8 +121,10 @@ func (r *run) call(ctx context.Context, batch []wire.Call) error {
 		r.calls.Go(func() {
 			defer r.recover()
 			broker.Do(ctx, r.account, c, func(result wire.Result, body []byte) {
-				// A worker that is gone shows in follow.
-				_ = r.worker.Answer(result, body)
+				// A worker that is gone shows in follow; one that does not read must be told from there.
+				if err := r.worker.Answer(result, body); errors.Is(err, wire.ErrProtocol) {
+					r.stop(err)
+				}
 			})
 		})
 	}

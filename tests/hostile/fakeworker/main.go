@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/wire"
@@ -215,4 +216,29 @@ func (socket) Read(p []byte) (int, error) {
 func (socket) Write(p []byte) (int, error) {
 	say(p)
 	return len(p), nil
+}
+
+// hog takes memory until the kernel gives no more.
+func hog() {
+	for {
+		at, _, errno := syscall.RawSyscall6(syscall.SYS_MMAP, 0, 16<<20, syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, ^uintptr(0), 0)
+		if errno != 0 {
+			deaf()
+		}
+		// What was mapped is memory of the test's own, which no Go pointer refers to.
+		for _, page := range pages(at, 16<<20) {
+			page[0] = 1
+		}
+	}
+}
+
+// pages are the pages of a mapping.
+func pages(at uintptr, size int) [][]byte {
+	all := unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), size)
+	var each [][]byte
+	for i := 0; i < size; i += 4096 {
+		each = append(each, all[i:i+4096])
+	}
+	return each
 }

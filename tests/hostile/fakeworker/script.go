@@ -65,6 +65,8 @@ func step(conn *wire.Conn, op, rest string) {
 		syscall.RawSyscall(syscall.SYS_SOCKET, syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	case "half-close":
 		syscall.RawSyscall(syscall.SYS_SHUTDOWN, fdSocket, 1, 0)
+	case "hog":
+		hog()
 	case "deaf":
 		deaf()
 	case "pause":
