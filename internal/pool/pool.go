@@ -67,6 +67,7 @@ func (p *Pool) Run(ctx context.Context) {
 		}
 	}
 	fillers.Wait()
+	<-ctx.Done() // without fillers, leases have raised workers of their own until now
 	p.raising.Wait()
 }
 
