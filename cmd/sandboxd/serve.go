@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -223,9 +222,7 @@ const tellEvery = time.Second
 func status(s *server.Server, p *pool.Pool) string {
 	running, waiting := s.Running()
 	line := fmt.Sprintf("%d runs, %d waiting; ready workers:", running, waiting)
-	states := p.Status()
-	slices.SortFunc(states, func(a, b pool.State) int { return strings.Compare(a.Profile, b.Profile) })
-	for _, state := range states {
+	for _, state := range p.Status() {
 		line += fmt.Sprintf(" %s %d/%d", state.Profile, state.Ready, state.Size)
 		if state.Failing != "" {
 			line += " (failing: " + state.Failing + ")"

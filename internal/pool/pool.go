@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,7 +174,7 @@ type State struct {
 	Failing string `json:"failing,omitempty"` // why the last birth failed
 }
 
-// Status says how full the shelves are, and why they are not.
+// Status says how full the shelves are, and why they are not, by name.
 func (p *Pool) Status() []State {
 	var all []State
 	for _, s := range p.shelf {
@@ -184,5 +186,6 @@ func (p *Pool) Status() []State {
 		s.mu.Unlock()
 		all = append(all, state)
 	}
+	slices.SortFunc(all, func(a, b State) int { return strings.Compare(a.Profile, b.Profile) })
 	return all
 }

@@ -173,12 +173,6 @@ func (x *session) status(params json.RawMessage) (any, error) {
 	for _, p := range x.pool.Status() {
 		r.Pool = append(r.Pool, sandboxd.PoolStatus(p))
 	}
-	slices.SortFunc(r.Pool, func(a, b sandboxd.PoolStatus) int {
-		if a.Profile < b.Profile {
-			return -1
-		}
-		return 1
-	})
 	return r, nil
 }
 
