@@ -122,6 +122,8 @@ func plainType(match string) string {
 		return ` as a duration like "5s"`
 	case strings.HasPrefix(wanted, "int"):
 		return " as a whole number"
+	case strings.HasPrefix(wanted, "float"):
+		return " as a number"
 	case wanted == "bool":
 		return " as true or false"
 	case wanted == "string":

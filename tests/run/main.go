@@ -174,7 +174,8 @@ func fuzzAll(duration string) error {
 
 func fuzzOne(pkg, target, duration string) error {
 	fmt.Println("fuzz", target, "in", short(pkg))
-	command := exec.Command("go", "test", pkg, "-run", "^$", "-fuzz", "^"+target+"$", "-fuzztime", duration)
+	command := exec.Command("go", "test", pkg, "-run", "^$", "-fuzz", "^"+target+"$", "-fuzztime", duration,
+		"-fuzzminimizetime", "10x") // by default it may take a minute of the duration
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("%s: %w", target, err)
