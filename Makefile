@@ -12,7 +12,7 @@ BENCHTIME ?= 5s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-.PHONY: help build run test test-race check-strict fuzz bench lint vuln install uninstall clean
+.PHONY: help build run test test-race check-strict escape soak vm fuzz bench lint vuln install uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,12 @@ test-race: ## all tests under the race detector (takes a C compiler)
 
 check-strict: ## all tests; one that is skipped fails
 	SANDBOXD_STRICT=1 go run ./tests/run
+
+soak: ## 10,000 runs in a row, one in ten hostile, and nothing left of them
+	SANDBOXD_SOAK=10000 go test -count 1 -timeout 60m -v ./tests/soak
+
+vm: ## the units, cgroups and kernels of Debian 12 and 13, and arm64, in emulated machines; wants QEMU and mmdebstrap
+	SANDBOXD_VM=1 go test -count 1 -timeout 60m -v ./tests/vm
 
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	go run ./tests/run -fuzz $(FUZZTIME)

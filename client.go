@@ -55,7 +55,7 @@ const (
 	writeWait   = 30 * time.Second // the longest that the daemon may stop reading
 	lastWords   = 2 * time.Second  // after a cancel, for the result
 	cancelAgain = 5 * time.Millisecond
-	initialWait = 10 * time.Second // for the daemon's welcome
+	initialWait = 30 * time.Second // for the daemon's welcome
 	maxEarly    = 64               // cancels of calls that are not known yet
 )
 

@@ -157,7 +157,7 @@ type Isolation struct {
 	Cgroup     string   `json:"cgroup"`     // "off", or what it bounds
 	Namespaces []string `json:"namespaces"` // those that differ from the host's
 	Rlimits    []string `json:"rlimits"`    // name=value
-	Verified   bool     `json:"verified"`   // proved from inside, checked from outside, and no required layer missing
+	Verified   bool     `json:"verified"`   // what is listed was proved from inside and checked from outside
 	Missing    []string `json:"missing"`    // required layers that allow_missing waived
 }
 

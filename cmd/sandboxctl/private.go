@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,12 +40,35 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make its directory: %w", err)
 	}
-	p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
-	if err := p.start(ctx, binary, o); err != nil {
-		p.stop()
-		return nil, err
+	// A scope can fail to come about for many reasons, such as no session, which are not worth telling apart.
+	for _, scope := range append(scopes(), nil) {
+		p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
+		if err = p.start(ctx, append(scope, binary), o); err == nil {
+			return p, nil
+		}
+		p.end()
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	return p, nil
+	os.RemoveAll(dir)
+	return nil, err
+}
+
+// scopes are commands that start another one in a cgroup that it may divide: systemd's, where it runs.
+func scopes() [][]string {
+	manager, options := "/run/systemd/private", []string{"--scope"}
+	if os.Geteuid() != 0 {
+		manager, options = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd/private"), []string{"--user", "--scope"}
+	}
+	if _, err := os.Stat(manager); err != nil {
+		return nil
+	}
+	run, err := exec.LookPath("systemd-run")
+	if err != nil {
+		return nil
+	}
+	return [][]string{slices.Concat([]string{run}, options, []string{"--quiet", "--collect", "--property=Delegate=cpu memory pids", "--"})}
 }
 
 // maxDir keeps the path of a socket in a directory within the 107 bytes that unix(7) allows.
@@ -82,7 +106,7 @@ func findDaemon() (string, error) {
 	return "", hinted{fmt.Errorf("there is no sandboxd at %s", strings.Join(tried, " or ")), "make build puts the four binaries beside each other"}
 }
 
-func (p *private) start(ctx context.Context, binary string, o runOptions) error {
+func (p *private) start(ctx context.Context, command []string, o runOptions) error {
 	config := filepath.Join(p.dir, "sandboxd.yaml")
 	if err := os.WriteFile(config, []byte(privateConfig(o)), 0o600); err != nil {
 		return fmt.Errorf("write its configuration: %w", err)
@@ -93,15 +117,20 @@ func (p *private) start(ctx context.Context, binary string, o runOptions) error 
 		return fmt.Errorf("listen for its READY: %w", err)
 	}
 	defer ready.Close()
-	p.command = exec.Command(binary, "--listen", p.socket, "--config", config)
-	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name} // a person's environment has keys, and a daemon needs none
+	p.command = exec.Command(command[0], append(command[1:], "--listen", p.socket, "--config", config)...)
+	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name}                         // a person's environment has keys, and a daemon needs none
+	for _, name := range []string{"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} { // where systemd-run finds the service manager
+		if value, ok := os.LookupEnv(name); ok {
+			p.command.Env = append(p.command.Env, name+"="+value)
+		}
+	}
 	p.command.Stderr = p.stderr
 	if o.verbose {
 		p.command.Stderr = io.MultiWriter(p.stderr, os.Stderr)
 	}
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a ^C is ours to pass on
 	if err := p.command.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", binary, err)
+		return fmt.Errorf("start %s: %w", command[0], err)
 	}
 	go func() {
 		p.command.Wait()
@@ -123,7 +152,7 @@ func privateConfig(o runOptions) string {
 	if profile != "default" {
 		profile = "default: 0\n  " + strconv.Quote(profile)
 	}
-	return fmt.Sprintf("pool:\n  %s: 1\nidle_exit: 2s\ndrain: 0s\nlog:\n  level: %s\n", profile, level)
+	return fmt.Sprintf("pool:\n  %s: 1\nidle_exit: 2s\ndrain: 0s\nisolation:\n  allow_missing: [cgroup]\nlog:\n  level: %s\n", profile, level)
 }
 
 // awaitReady waits for sd_notify's READY=1.
@@ -156,7 +185,11 @@ const stopWait = 3 * time.Second
 
 // stop ends the daemon, and with it all that it started.
 func (p *private) stop() {
-	defer os.RemoveAll(p.dir)
+	p.end()
+	os.RemoveAll(p.dir)
+}
+
+func (p *private) end() {
 	if p.command == nil || p.command.Process == nil {
 		return
 	}

@@ -35,8 +35,9 @@ func main() {
 
 // options are the command line.
 type options struct {
-	listen string
-	config string
+	listen  string
+	config  string
+	nursery string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -45,6 +46,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.listen, "listen", "", "serve gateways in the foreground on a Unix socket at `PATH`")
 	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (YAML)")
+	flags.StringVar(&o.nursery, "nursery", "", "get workers from the sandbox-nursery that is a service of its own, by its `SOCKET`; without, start one as a child")
 	shown := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	warn(profiles, log)
 	if err := checkPool(c.Pool, profiles); err != nil {
 		return c.Wrong(err)
 	}
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	defer listener.Close()
-	nursery, err := newNursery(c.Nursery)
+	nursery, err := newNursery(o.nursery)
 	if err != nil {
 		return err
 	}
@@ -58,6 +59,16 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	return serve(ctx, c, profiles, proved, listener, nursery, log)
+}
+
+// warn tells what the operator's own profiles open.
+func warn(profiles map[string]profile.Profile, log *slog.Logger) {
+	for _, name := range profile.Names(profiles) {
+		for _, o := range profiles[name].Openings {
+			log.Warn("profile is wider than the built-in one", "profile", name, "source", profiles[name].Source,
+				"key", o.Key, "from", o.From, "to", o.To, "opens", o.Opens)
+		}
+	}
 }
 
 func newLog(stderr io.Writer, level string) *slog.Logger {
@@ -125,9 +136,9 @@ func removeStale(path string) error {
 	return nil
 }
 
-func newNursery(c config.Nursery) (*nursery.Client, error) {
-	if c.Socket != "" {
-		return nursery.NewClient(nursery.Dial(c.Socket)), nil
+func newNursery(socket string) (*nursery.Client, error) {
+	if socket != "" {
+		return nursery.NewClient(nursery.Dial(socket)), nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -145,11 +156,11 @@ func prove(ctx context.Context, n *nursery.Client, c config.Config, profiles map
 			continue
 		}
 		p := profiles[name]
-		w, err := n.Spawn(ctx, p.Spec())
+		w, err := n.Spawn(ctx, spec(p))
 		if err != nil {
 			return nil, fmt.Errorf("no worker of profile %q can be jailed here: %w", name, err)
 		}
-		layers, err := server.Isolation(w.Report, p, c.Isolation.AllowMissing)
+		layers, err := server.Isolation(w.Report, w.Layers, p, c.Isolation.AllowMissing)
 		if _, buried := w.Bury(); err == nil {
 			err = buried
 		}
@@ -163,11 +174,16 @@ func prove(ctx context.Context, n *nursery.Client, c config.Config, profiles map
 	return proved, nil
 }
 
+// spec is what the workers of a profile are confined by.
+func spec(p profile.Profile) nursery.Spec {
+	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
+}
+
 func serve(ctx context.Context, c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
 	l *net.UnixListener, n *nursery.Client, log *slog.Logger) error {
 	var kinds []pool.Kind
 	for _, name := range profile.Names(profiles) {
-		kinds = append(kinds, pool.Kind{Name: name, Spec: profiles[name].Spec(), Size: c.Pool[name]})
+		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(profiles[name]), Size: c.Pool[name]})
 	}
 	p := pool.New(n.Spawn, kinds, births(), log)
 	s, err := server.New(c, profiles, proved, p, version, log)

@@ -21,7 +21,6 @@ type Config struct {
 	Runs      Runs           `yaml:"runs"`
 	Gateways  Gateways       `yaml:"gateways"`
 	Profiles  string         `yaml:"profiles"` // directory
-	Nursery   Nursery        `yaml:"nursery"`
 	Isolation Isolation      `yaml:"isolation"`
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
@@ -51,11 +50,6 @@ type Gateways struct {
 	Connections int           `yaml:"connections"`
 	Memory      int64         `yaml:"memory_bytes"` // for messages over 64 KiB that are being read or answered
 	WriteWait   time.Duration `yaml:"write_wait"`   // the longest that a gateway may stop reading
-}
-
-// Nursery says where workers come from.
-type Nursery struct {
-	Socket string `yaml:"socket"` // of a nursery that is a service of its own; empty: start one
 }
 
 // Isolation says what may be missing.

@@ -69,7 +69,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"out of range", "runs:\n  at_once: 0\n", "c.yaml:2: runs.at_once: 0 is not within 1 and 1000"},
 		{"duration out of range", "# long\n\ndrain: 90m\n", "c.yaml:3: drain: 1h30m0s is not within 0s and 1h0m0s"},
 		{"pool", "pool:\n  default: 513\n", "c.yaml:2: pool.default: 513 is not within 0 and 512"},
-		{"layer", "isolation:\n  allow_missing: [walls]\n", `c.yaml:2: isolation.allow_missing: no layer "walls"; there are: seccomp, landlock, rlimits`},
+		{"layer", "isolation:\n  allow_missing: [walls]\n", `c.yaml:2: isolation.allow_missing: no layer "walls"; there are: seccomp, landlock, rlimits, cgroup, namespaces`},
 		{"user", "callers:\n  uids: [nobody-of-that-name]\n", "c.yaml:2: callers.uids: user: unknown user nobody-of-that-name"},
 		{"group", "callers:\n  gids: [nogroup-of-that-name]\n", "c.yaml:2: callers.gids: group: unknown group nogroup-of-that-name"},
 		{"level", "log:\n  level: loud\n", `c.yaml:2: log.level: "loud" is none of debug, info, warn, error`},

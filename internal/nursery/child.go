@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandboxd/sandboxd/internal/cgroup"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -24,9 +25,10 @@ type child struct {
 	// set by raise, then read-only
 	process *os.Process
 	pid     int
-	socket  *os.File // our end, until it is handed over
-	stderr  *os.File // reading end, until it is handed over
-	status  *os.File // its /proc/PID/status, until it was reaped: see jail.CheckStatus
+	socket  *os.File     // our end, until it is handed over
+	stderr  *os.File     // reading end, until it is handed over
+	status  *os.File     // its /proc/PID/status, until it was reaped: see jail.CheckStatus
+	leaf    *cgroup.Leaf // nil without a cgroup
 
 	killing atomic.Bool
 	dead    chan struct{} // closed when reaped
@@ -38,6 +40,17 @@ const birthWait = 10 * time.Second
 
 // raise starts the worker, lets it confine and prove itself, and checks it from outside.
 // On an error nothing of it is left.
+func (n *Nursery) raise(ctx context.Context, c *child, spec Spec) (*jail.Report, error) {
+	if err := n.makeLeaf(c, spec); err != nil {
+		return nil, err
+	}
+	report, err := c.raise(ctx, n.spawner, spec.Jail)
+	if err != nil {
+		return nil, errors.Join(err, c.removeLeaf())
+	}
+	return report, nil
+}
+
 func (c *child) raise(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Report, error) {
 	theirs, err := c.open()
 	if err != nil {
@@ -52,14 +65,12 @@ func (c *child) raise(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Re
 	c.pid = c.process.Pid
 	c.status, err = os.Open(fmt.Sprintf("/proc/%d/status", c.pid))
 	go c.wait()
+	var report *jail.Report
 	if err != nil {
-		c.kill()
-		<-c.dead
-		c.handOver()
-		return nil, fmt.Errorf("look at worker: %w", err)
+		err = fmt.Errorf("look at worker: %w", err)
+	} else {
+		report, err = c.confine(ctx, s, spec)
 	}
-
-	report, err := c.confine(ctx, s, spec)
 	if err != nil {
 		c.kill()
 		<-c.dead
@@ -111,6 +122,11 @@ func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec) (*jail.
 	if err != nil {
 		return nil, fmt.Errorf("marshal jail: %w", err)
 	}
+	if c.leaf != nil {
+		if err := c.leaf.Add(c.pid); err != nil { // it waits at its gate
+			return nil, err
+		}
+	}
 	conn := wire.NewConn(c.socket)
 	if err := conn.Write(wire.Gate{Type: wire.TypeGate, Jail: text}); err != nil {
 		return nil, fmt.Errorf("open gate: %w", err)
@@ -121,6 +137,11 @@ func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec) (*jail.
 	}
 	if err := s.check(c, spec, *report); err != nil {
 		return nil, fmt.Errorf("worker is not jailed as it says: %w", err)
+	}
+	if c.leaf != nil {
+		if err := c.leaf.Awake(); err != nil {
+			return nil, err
+		}
 	}
 	return report, c.socket.SetDeadline(time.Time{})
 }
@@ -175,7 +196,9 @@ func (c *child) kill() {
 func (c *child) wait() {
 	defer close(c.dead)
 	state, err := c.process.Wait()
-	c.status.Close()
+	if c.status != nil {
+		c.status.Close()
+	}
 	if err != nil {
 		c.exit = Exit{Code: -1}
 		return

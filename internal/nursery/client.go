@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -16,12 +15,13 @@ import (
 type Client struct {
 	open Opener
 
-	mu   sync.Mutex // guards the field below
-	link *link
+	mu     sync.Mutex // guards the fields below
+	link   *link
+	layers *Layers // of the first nursery; nil before
 }
 
-// An Opener starts or dials a nursery. gone, if not nil, returns when the nursery's process is no more.
-type Opener func(context.Context) (conn *net.UnixConn, gone func(), err error)
+// An Opener starts or dials a nursery: see Start and Dial.
+type Opener func(context.Context) (*link, error)
 
 // NewClient makes a client of a nursery.
 func NewClient(open Opener) *Client {
@@ -30,8 +30,9 @@ func NewClient(open Opener) *Client {
 
 // Worker is a jailed process that waits for its program. Who has it must Bury it.
 type Worker struct {
-	PID    int
+	PID    int // as this process sees it
 	Report jail.Report
+	Layers Layers
 	Socket *os.File
 	Dead   <-chan struct{} // closed when it died unasked, or its nursery did
 
@@ -45,25 +46,42 @@ type Worker struct {
 const orderWait = birthWait + 5*time.Second
 
 // Spawn returns a new worker that is jailed, as proved from inside and checked from outside.
-func (c *Client) Spawn(ctx context.Context, spec jail.Spec) (*Worker, error) {
+func (c *Client) Spawn(ctx context.Context, spec Spec) (*Worker, error) {
 	link, err := c.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
-	got, err := link.ask(ctx, order{Op: opSpawn, Jail: &spec})
+	got, err := link.ask(ctx, order{Op: opSpawn, Spec: &spec})
 	if err != nil {
 		return nil, err
 	}
-	if len(got.files) != 3 || got.Report == nil {
+	if len(got.files) != workerFiles || got.Report == nil {
 		got.close()
 		return nil, fmt.Errorf("nursery sent %d descriptors for a worker", len(got.files))
 	}
-	return &Worker{
-		PID: got.PID, Report: *got.Report, Socket: got.files[0], Dead: link.dead(got.Worker),
+	w := &Worker{
+		Report: *got.Report, Layers: link.layers, Socket: got.files[0], Dead: link.dead(got.Worker),
 		id: got.Worker, link: link, stderr: got.files[1], status: got.files[2],
-	}, nil
+	}
+	w.PID, err = pidOf(got.files[3])
+	got.files[3].Close()
+	if err != nil {
+		_, buried := w.Bury()
+		return nil, errors.Join(err, buried)
+	}
+	return w, nil
+}
+
+// Lower sets the limit of a run that asks for less memory than its profile has. It takes a cgroup.
+func (w *Worker) Lower(ctx context.Context, memory int64) error {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	if _, err := w.link.ask(ctx, order{Op: opLower, Worker: w.id, Memory: memory}); err != nil {
+		return fmt.Errorf("lower a worker's memory: %w", err)
+	}
+	return nil
 }
 
 // Bury kills the worker, if it lives, and says how it ended. It is gone, and its descriptors are closed, afterwards.
@@ -116,10 +134,15 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	conn, gone, err := c.open(ctx)
+	link, err := c.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open nursery: %w", err)
 	}
-	c.link = newLink(conn, gone)
-	return c.link, nil
+	// What the daemon was started with was checked. A nursery that came back with less is none.
+	if c.layers != nil && !c.layers.equal(link.layers) {
+		link.close()
+		return nil, fmt.Errorf("open nursery: it has other layers than when the daemon started: %+v, and had %+v", link.layers, *c.layers)
+	}
+	c.layers, c.link = &link.layers, link
+	return link, nil
 }

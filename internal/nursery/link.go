@@ -15,8 +15,9 @@ import (
 // link is one connection to one nursery, with the workers that it raised.
 type link struct {
 	conn   *net.UnixConn
-	gone   func()        // see Opener
+	gone   func()        // returns when the nursery's process is no more; nil if it is no child
 	closed chan struct{} // when reading ended
+	layers Layers        // set by settle
 
 	mu      sync.Mutex // guards the fields below
 	next    int64
@@ -46,6 +47,29 @@ func newLink(conn *net.UnixConn, gone func()) *link {
 	}
 	go l.read()
 	return l
+}
+
+// workerFiles come with a worker: its socket, its standard error, its status and its pidfd.
+const workerFiles = 4
+
+// settle tells the nursery where it is, and learns which layers its workers have there. On an error the link is closed.
+func settle(ctx context.Context, l *link, s settling) (*link, error) {
+	outside, err := ownNamespaces()
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	s.Outside = outside
+	got, err := l.ask(ctx, order{Op: opSettle, Settle: &s})
+	if err == nil && got.Layers == nil {
+		err = errors.New("the nursery does not say which layers it has")
+	}
+	if err != nil {
+		l.close()
+		return nil, fmt.Errorf("settle nursery: %w", err)
+	}
+	l.layers = *got.Layers
+	return l, nil
 }
 
 func (l *link) alive() bool {
@@ -128,7 +152,7 @@ func (l *link) discard(a answer) {
 func (l *link) read() {
 	defer l.end()
 	packet := make([]byte, maxPacket)
-	control := make([]byte, unix.CmsgSpace(3*4))
+	control := make([]byte, unix.CmsgSpace(workerFiles*4))
 	for {
 		size, n, flags, _, err := l.conn.ReadMsgUnix(packet, control)
 		a := answer{files: files(control[:n])}

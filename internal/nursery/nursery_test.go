@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,11 +18,12 @@ import (
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/tests/daemon"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 func TestMain(m *testing.M) { daemon.Main(m) }
 
-var spec = jail.Spec{LandlockABI: 1, MemoryBytes: 64 << 20, CPUSeconds: 5}
+var spec = nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: 64 << 20, CPUSeconds: 5}, CPUs: 1, PIDs: 24}
 
 func start(t *testing.T) *nursery.Client {
 	t.Helper()
@@ -85,15 +87,198 @@ func TestWorker(t *testing.T) {
 		kind, _, _ := strings.Cut(link, ":[")
 		fds = append(fds, kind)
 	}
-	want := []string{"/dev/null", "/dev/null", "pipe", "socket", "anon_inode:[eventpoll]", "anon_inode:[eventfd]"}
+	// The nursery opened /dev/null before it had a root of its own: there it is /null of a mount that has no place.
+	want := []string{"/null", "/null", "pipe", "socket", "anon_inode:[eventpoll]", "anon_inode:[eventfd]"}
 	for i := range fds {
 		if strings.HasPrefix(fds[i], "anon_inode") && i >= 4 {
 			fds[i] = strings.SplitAfter(fds[i], "]")[0]
 		}
 	}
-	if diff := cmp.Diff([]string{"/dev/null", "/dev/null", "pipe", "socket"}, fds[:min(4, len(fds))]); diff != "" || len(fds) != len(want) {
+	if diff := cmp.Diff(want[:4], fds[:min(4, len(fds))]); diff != "" || len(fds) != len(want) {
 		t.Errorf("descriptors are %q: %s", fds, diff)
 	}
+}
+
+// TestNamespaces looks at what a worker sees, from outside.
+func TestNamespaces(t *testing.T) {
+	w := spawn(t, start(t))
+	defer w.Bury()
+	if why, missing := w.Layers.Missing[nursery.LayerNamespaces]; missing {
+		skip.Because(t, "this system lets user %d make no namespaces: %s", os.Geteuid(), why)
+	}
+	want := []string{"ipc", "mnt", "net", "pid"}
+	if os.Geteuid() != 0 {
+		want = append(want, "user")
+	}
+	if diff := cmp.Diff(want, w.Layers.Namespaces); diff != "" {
+		t.Errorf("namespaces: %s", diff)
+	}
+	proc := fmt.Sprintf("/proc/%d/", w.PID)
+	var mounts []string
+	for line := range strings.Lines(read(t, proc+"mountinfo")) {
+		mounts = append(mounts, strings.Fields(line)[4])
+	}
+	if slices.Sort(mounts); !slices.Equal(mounts, []string{"/", "/proc"}) {
+		t.Errorf("it sees mounts %v", mounts)
+	}
+	for line := range strings.Lines(read(t, proc+"net/dev")) {
+		if name, _, isDevice := strings.Cut(strings.TrimSpace(line), ":"); isDevice && name != "lo" {
+			t.Errorf("it sees network device %q", name)
+		}
+	}
+	// Its number there comes last.
+	if ids := strings.Fields(between(read(t, proc+"status"), "NSpid:", "\n")); len(ids) < 2 || ids[0] != strconv.Itoa(w.PID) {
+		t.Errorf("its pids are %v, and %d here", ids, w.PID)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	for _, kind := range want {
+		theirs, err := os.Readlink(proc + "ns/" + kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours, err := os.Readlink("/proc/self/ns/" + kind); err != nil || ours == theirs {
+			t.Errorf("namespace %s is ours: %s, %v", kind, ours, err)
+		}
+	}
+}
+
+// TestCgroup looks at the cgroups of workers, where one is delegated to the test.
+func TestCgroup(t *testing.T) {
+	c := start(t)
+	w := spawn(t, c)
+	if why, missing := w.Layers.Missing[nursery.LayerCgroup]; missing {
+		if os.Getenv("SANDBOXD_TEST_CGROUP") != "" {
+			t.Fatalf("a cgroup is delegated, and not used: %s", why)
+		}
+		skip.Because(t, "no cgroup is delegated to the tests; make vm runs it: %s", why)
+	}
+	leaf := func(w *nursery.Worker) string {
+		return "/sys/fs/cgroup" + strings.TrimSpace(strings.TrimPrefix(read(t, fmt.Sprintf("/proc/%d/cgroup", w.PID)), "0::"))
+	}
+	dir := leaf(w)
+	if delegated := os.Getenv("SANDBOXD_TEST_CGROUP"); delegated == "" || !strings.HasPrefix(filepath.Base(dir), "worker-") || filepath.Dir(dir) != delegated {
+		t.Errorf("the worker is in %s, want a child of %s", dir, delegated)
+	}
+	for file, want := range map[string]string{
+		"memory.max": strconv.Itoa((64 + 16 + 24) << 20), "memory.swap.max": "0", "memory.oom.group": "1",
+		"cpu.max": "100000 100000", "pids.max": "24", "cpu.weight": "100",
+	} {
+		if got := strings.TrimSpace(read(t, filepath.Join(dir, file))); got != want {
+			t.Errorf("%s is %s, want %s", file, got, want)
+		}
+	}
+	if err := w.Lower(t.Context(), 32<<20); err != nil {
+		t.Error(err)
+	}
+	if got := strings.TrimSpace(read(t, dir+"/memory.max")); got != strconv.Itoa((32+8+24)<<20) {
+		t.Errorf("lowered, memory.max is %s", got)
+	}
+	if err := w.Lower(t.Context(), 48<<20); err == nil {
+		t.Error("what was lowered was raised again")
+	}
+	exit, err := w.Bury()
+	if err != nil || !exit.Killed || exit.OOM || exit.CPUMicros < 1000 || exit.PeakMemory < 1<<20 {
+		t.Errorf("it ended as %+v, %v", exit, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its cgroup is left: %v", err)
+	}
+
+	t.Run("out of memory", func(t *testing.T) {
+		w := spawn(t, c)
+		// Below what it has already: the kernel takes what can be taken, and then the worker.
+		if err := os.WriteFile(leaf(w)+"/memory.max", []byte("0"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.Socket.Write([]byte("{")) // it has to touch something
+		select {
+		case <-w.Dead:
+		case <-time.After(10 * time.Second):
+			t.Error("it lives")
+		}
+		exit, err := w.Bury()
+		if err != nil || !exit.OOM || exit.Killed || exit.Signal != int(syscall.SIGKILL) {
+			t.Errorf("it ended as %+v, %v", exit, err)
+		}
+	})
+	t.Run("the nursery dies", func(t *testing.T) {
+		w := spawn(t, c)
+		dir := leaf(w)
+		if err := syscall.Kill(nurseryOf(t), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		daemon.Gone(t, []int{w.PID})
+		w.Bury()
+		next := spawn(t, c)
+		defer next.Bury()
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) && leaf(next) != dir {
+			t.Errorf("a cgroup is left: %v", err)
+		}
+	})
+}
+
+// TestNurseryHasLittle looks at the nursery from outside: it keeps what it takes to start and to bury.
+func TestNurseryHasLittle(t *testing.T) {
+	w := spawn(t, start(t))
+	defer w.Bury()
+	if _, missing := w.Layers.Missing[nursery.LayerNamespaces]; missing {
+		skip.Because(t, "this system lets user %d make no namespaces", os.Geteuid())
+	}
+	capabilities := "0000000000000000"
+	if os.Geteuid() == 0 {
+		capabilities = "00000000000000e0" // KILL, SETGID, SETUID
+	}
+	pid := nurseryOf(t)
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil || len(tasks) < 2 {
+		t.Fatalf("threads: %v, %v", tasks, err)
+	}
+	for _, task := range tasks {
+		status := read(t, fmt.Sprintf("/proc/%d/task/%s/status", pid, task.Name()))
+		for key, want := range map[string]string{
+			"NoNewPrivs:": "1", "CapInh:": "0000000000000000", "CapPrm:": capabilities, "CapEff:": capabilities,
+			"CapBnd:": "0000000000000000", "CapAmb:": "0000000000000000",
+		} {
+			if got := strings.TrimSpace(between(status, key, "\n")); got != want {
+				t.Errorf("thread %s: %s is %s, want %s", task.Name(), key, got, want)
+			}
+		}
+	}
+	if info, err := os.Stat(fmt.Sprintf("/proc/%d/fd", pid)); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
+		t.Errorf("its descriptors belong to its user: it is dumpable (%v)", err) // proc_pid(5)
+	}
+}
+
+// nurseryOf returns the pid of the one nursery that this test has started.
+func nurseryOf(t *testing.T) int {
+	t.Helper()
+	var pids []int
+	for _, pid := range daemon.Descendants(os.Getpid()) {
+		if strings.HasPrefix(read(t, fmt.Sprintf("/proc/%d/comm", pid)), "sandbox-nursery") {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) != 1 {
+		t.Fatalf("nurseries: %v", pids)
+	}
+	return pids[0]
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func between(text, before, after string) string {
+	_, text, _ = strings.Cut(text, before)
+	text, _, _ = strings.Cut(text, after)
+	return text
 }
 
 func TestBury(t *testing.T) {
@@ -135,11 +320,11 @@ func TestBury(t *testing.T) {
 func TestSpawnRefuses(t *testing.T) {
 	c := start(t)
 	for _, tt := range []struct {
-		spec jail.Spec
+		spec nursery.Spec
 		want string
 	}{
-		{jail.Spec{}, "landlock_abi 0: must be at least 1"},
-		{jail.Spec{LandlockABI: 99, MemoryBytes: 64 << 20, CPUSeconds: 5}, "the spec wants 99"},
+		{nursery.Spec{}, "landlock_abi 0: must be at least 1"},
+		{nursery.Spec{Jail: jail.Spec{LandlockABI: 99, MemoryBytes: 64 << 20, CPUSeconds: 5}}, "the spec wants 99"},
 	} {
 		_, err := c.Spawn(context.Background(), tt.spec)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -174,30 +359,9 @@ func TestAccounts(t *testing.T) {
 
 // TestNurseryDies shows that workers die with it, that this is told, and that another one is opened.
 func TestNurseryDies(t *testing.T) {
-	var pids []int
-	open := nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr)
-	c := nursery.NewClient(func(ctx context.Context) (*net.UnixConn, func(), error) {
-		conn, gone, err := open(ctx)
-		for _, pid := range daemon.Descendants(os.Getpid()) {
-			if comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); strings.HasPrefix(string(comm), "sandbox-nursery") {
-				pids = append(pids, pid)
-			}
-		}
-		return conn, gone, err
-	})
-	t.Cleanup(c.Close)
+	c := start(t)
 	first := spawn(t, c)
-	if len(pids) == 0 { // it had not changed its name yet when open returned
-		for _, pid := range daemon.Descendants(os.Getpid()) {
-			if comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); strings.HasPrefix(string(comm), "sandbox-nursery") {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	if len(pids) != 1 {
-		t.Fatalf("nurseries: %v", pids)
-	}
-	if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(nurseryOf(t), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	select {

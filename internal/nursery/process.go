@@ -23,6 +23,21 @@ func processCPU(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
+// pidOf tells the number by which this process knows another one that it has the pidfd of.
+func pidOf(pidfd *os.File) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", pidfd.Fd()))
+	if err != nil {
+		return 0, fmt.Errorf("tell a worker's pid: %w", err)
+	}
+	_, rest, _ := bytes.Cut(text, []byte("\nPid:\t"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	pid, err := strconv.Atoi(string(line))
+	if err != nil || pid <= 0 {
+		return 0, fmt.Errorf("tell a worker's pid: it is %q here", line)
+	}
+	return pid, nil
+}
+
 // cpuclockSched in the low bits of a clock id asks for the scheduler's account (kernel,
 // include/linux/posix-timers_types.h: CPUCLOCK_SCHED).
 const cpuclockSched = 2

@@ -14,6 +14,9 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandboxd/sandboxd/internal/cgroup"
+	"github.com/sandboxd/sandboxd/internal/jail"
 )
 
 // Nursery starts workers for one daemon. It ends, and its workers with it, when the daemon hangs up.
@@ -21,16 +24,19 @@ type Nursery struct {
 	spawner *spawner
 	log     *slog.Logger
 	conn    *net.UnixConn // seqpacket
+	cgroup  string        // that was delegated to it; empty: the daemon tells
+	leaves  *cgroup.Tree  // nil where there is no cgroup; set by settle, then read-only
 
 	orders  sync.WaitGroup
 	watches sync.WaitGroup
 	mu      sync.Mutex // guards the fields below
-	next    int64
+	born    int64
 	workers map[int64]*child
 }
 
-// New makes a nursery that starts the worker binary at path.
-func New(path string, log *slog.Logger) (*Nursery, error) {
+// New makes a nursery that starts the worker binary at path. Cgroup is the directory of the cgroup that was delegated to
+// it; empty means that the daemon, which started it, knows of one or has none.
+func New(path, cgroup string, log *slog.Logger) (*Nursery, error) {
 	// Whatever the process was started with, workers get none of it.
 	if err := unix.CloseRange(InheritedFD+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("keep descriptors from workers: %w", err) // Linux 5.11; Landlock needs 5.13
@@ -39,7 +45,7 @@ func New(path string, log *slog.Logger) (*Nursery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Nursery{spawner: spawner, log: log, workers: make(map[int64]*child)}, nil
+	return &Nursery{spawner: spawner, log: log, cgroup: cgroup, workers: make(map[int64]*child)}, nil
 }
 
 // Serve obeys the daemon at the other end of conn until it hangs up or ctx ends.
@@ -48,42 +54,113 @@ func (n *Nursery) Serve(ctx context.Context, conn *net.UnixConn) error {
 	n.conn = conn
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	spawning := make(chan struct{})
-	go func() { n.spawner.run(); close(spawning) }()
-
-	err := n.obey(ctx)
-	n.orders.Wait()
-	n.buryAll()
-	n.watches.Wait()
-	n.spawner.stop()
-	<-spawning
-	conn.Close()
+	defer conn.Close()
+	err := n.first()
+	if err == nil {
+		err = n.serve(ctx)
+	}
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
 }
 
-func (n *Nursery) obey(ctx context.Context) error {
-	packet := make([]byte, maxPacket)
-	for {
-		size, _, flags, _, err := n.conn.ReadMsgUnix(packet, nil)
-		switch {
-		case err != nil:
-			return fmt.Errorf("read order: %w", err)
-		case size == 0:
-			return io.EOF
-		case flags&unix.MSG_TRUNC != 0:
-			return fmt.Errorf("an order is longer than %d bytes", maxPacket)
+// first obeys the first order, which is to settle.
+func (n *Nursery) first() error {
+	o, err := n.next()
+	if err != nil {
+		return err
+	}
+	if o.Op != opSettle || o.Settle == nil {
+		return fmt.Errorf("the first order is %q, and must be %q", o.Op, opSettle)
+	}
+	layers, err := n.settle(*o.Settle)
+	if err != nil {
+		_ = n.reply(reply{ID: o.ID, Err: err.Error()}) // there is nothing else to do than to end
+		return err
+	}
+	return n.reply(reply{ID: o.ID, Layers: &layers})
+}
+
+// settle makes the nursery what its workers are to inherit.
+func (n *Nursery) settle(s settling) (Layers, error) {
+	var l Layers
+	dir := n.cgroup
+	if dir == "" {
+		dir = s.Cgroup
+	}
+	if s.Enclose {
+		if err := enclose(dir); err != nil {
+			return l, err
 		}
-		var o order
-		decoder := json.NewDecoder(bytes.NewReader(packet[:size]))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&o); err != nil {
-			return fmt.Errorf("decode order: %w", err)
+		if dir != "" {
+			dir = enclosedCgroup
+		}
+	}
+	var err error
+	if l.Namespaces, err = differing(s.Outside); err != nil {
+		return l, err
+	}
+	switch {
+	case dir == "":
+		l.lack(LayerCgroup, "none was delegated to the nursery")
+	default:
+		if n.leaves, err = cgroup.Open(dir); err != nil {
+			l.lack(LayerCgroup, err.Error())
+		}
+	}
+	l.Cgroup = n.leaves != nil
+	if !l.Walled() {
+		l.lack(LayerNamespaces, fmt.Sprintf("of its own, the nursery has only %v of %v", l.Namespaces, wall))
+	}
+	return l, giveUp()
+}
+
+// serve raises and buries workers until the daemon hangs up.
+func (n *Nursery) serve(ctx context.Context) error {
+	spawning := make(chan struct{})
+	go func() { n.spawner.run(); close(spawning) }()
+	err := n.obey(ctx)
+	n.orders.Wait()
+	n.buryAll()
+	n.watches.Wait()
+	n.spawner.stop()
+	<-spawning
+	if n.leaves != nil {
+		err = errors.Join(err, n.leaves.Close())
+	}
+	return err
+}
+
+func (n *Nursery) obey(ctx context.Context) error {
+	for {
+		o, err := n.next()
+		if err != nil {
+			return err
 		}
 		n.orders.Go(func() { n.do(ctx, o) })
 	}
+}
+
+// next reads an order.
+func (n *Nursery) next() (order, error) {
+	packet := make([]byte, maxPacket)
+	size, _, flags, _, err := n.conn.ReadMsgUnix(packet, nil)
+	switch {
+	case err != nil:
+		return order{}, fmt.Errorf("read order: %w", err)
+	case size == 0:
+		return order{}, io.EOF
+	case flags&unix.MSG_TRUNC != 0:
+		return order{}, fmt.Errorf("an order is longer than %d bytes", maxPacket)
+	}
+	var o order
+	decoder := json.NewDecoder(bytes.NewReader(packet[:size]))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return order{}, fmt.Errorf("decode order: %w", err)
+	}
+	return o, nil
 }
 
 func (n *Nursery) do(ctx context.Context, o order) {
@@ -91,6 +168,8 @@ func (n *Nursery) do(ctx context.Context, o order) {
 	switch o.Op {
 	case opSpawn:
 		err = n.spawn(ctx, o)
+	case opLower:
+		err = n.lower(o)
 	case opBury:
 		err = n.bury(o)
 	default:
@@ -102,28 +181,56 @@ func (n *Nursery) do(ctx context.Context, o order) {
 }
 
 func (n *Nursery) spawn(ctx context.Context, o order) error {
-	if o.Jail == nil {
-		return errors.New("an order to spawn without a jail")
+	if o.Spec == nil {
+		return errors.New("an order to spawn without a spec")
 	}
 	c, err := n.begin()
 	if err != nil {
 		return err
 	}
-	report, err := c.raise(ctx, n.spawner, *o.Jail)
+	report, err := n.raise(ctx, c, *o.Spec)
 	if err != nil {
 		n.forget(c)
 		return err
 	}
-	err = n.reply(reply{ID: o.ID, Worker: c.id, PID: c.pid, Report: report}, c.socket, c.stderr, c.status)
+	err = n.hand(o.ID, c, report)
 	c.handOver()
 	if err != nil { // it died at once, and its status with it
 		c.kill()
 		<-c.dead
 		n.forget(c)
-		return err
+		return errors.Join(err, c.removeLeaf())
 	}
 	n.watches.Go(func() { n.watch(c) }) // not before: a death that is told first is told to nobody
 	return nil
+}
+
+// hand gives a worker to the daemon. Its pid travels as a pidfd: a number means another process there, if the two are
+// not in one pid namespace.
+func (n *Nursery) hand(id int64, c *child, report *jail.Report) error {
+	descriptors, err := numbers(c.socket, c.stderr, c.status)
+	if err != nil {
+		return err
+	}
+	held := c.process.WithHandle(func(pidfd uintptr) {
+		err = n.reply(reply{ID: id, Worker: c.id, Report: report}, append(descriptors, int(pidfd))...)
+	})
+	return errors.Join(held, err)
+}
+
+// lower sets the limit of a run that asks for less memory than its profile has.
+func (n *Nursery) lower(o order) error {
+	c, err := n.find(o.Worker)
+	if err != nil {
+		return err
+	}
+	if c.leaf == nil {
+		return errors.New("without a cgroup, a worker's memory can't be lowered")
+	}
+	if err := c.leaf.Limit(leafMemory(o.Memory)); err != nil {
+		return err
+	}
+	return n.reply(reply{ID: o.ID})
 }
 
 // begin keeps a place for one more worker.
@@ -133,8 +240,8 @@ func (n *Nursery) begin() (*child, error) {
 	if len(n.workers) >= maxWorkers {
 		return nil, fmt.Errorf("%d workers live already", maxWorkers)
 	}
-	n.next++
-	c := &child{id: n.next, dead: make(chan struct{})}
+	n.born++
+	c := &child{id: n.born, dead: make(chan struct{})}
 	n.workers[c.id] = c
 	return c, nil
 }
@@ -155,6 +262,9 @@ func (n *Nursery) bury(o order) error {
 	c.kill()
 	<-c.dead
 	n.forget(c)
+	if err := c.removeLeaf(); err != nil {
+		n.log.Error("a dead worker's cgroup stays", "error", err)
+	}
 	return n.reply(reply{ID: o.ID, Exit: &c.exit})
 }
 
@@ -182,19 +292,22 @@ func (n *Nursery) buryAll() {
 	}
 	for _, c := range n.workers {
 		<-c.dead
+		if err := c.removeLeaf(); err != nil {
+			n.log.Error("a dead worker's cgroup stays", "error", err)
+		}
 	}
 	clear(n.workers)
 }
 
 // reply sends a packet, and descriptors with it. Packets are written whole, so that no lock is needed.
-func (n *Nursery) reply(r reply, files ...*os.File) error {
+func (n *Nursery) reply(r reply, descriptors ...int) error {
 	packet, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("marshal reply: %w", err)
 	}
-	rights, err := rights(files)
-	if err != nil {
-		return err
+	var rights []byte
+	if descriptors != nil {
+		rights = unix.UnixRights(descriptors...)
 	}
 	if _, _, err := n.conn.WriteMsgUnix(packet, rights, nil); err != nil {
 		if !errors.Is(err, net.ErrClosed) && !errors.Is(err, unix.EPIPE) { // else the daemon has hung up
@@ -205,21 +318,18 @@ func (n *Nursery) reply(r reply, files ...*os.File) error {
 	return nil
 }
 
-// rights makes the control message that carries files. It does not use File.Fd, which would make
-// the descriptor, and so the daemon's, a blocking one.
-func rights(files []*os.File) ([]byte, error) {
-	var numbers []int
+// numbers returns the descriptors of files. It does not use File.Fd, which would make a descriptor, and so the daemon's,
+// a blocking one.
+func numbers(files ...*os.File) ([]int, error) {
+	var all []int
 	for _, f := range files {
 		raw, err := f.SyscallConn()
 		if err != nil {
 			return nil, fmt.Errorf("descriptor of %s: %w", f.Name(), err)
 		}
-		if err := raw.Control(func(fd uintptr) { numbers = append(numbers, int(fd)) }); err != nil {
+		if err := raw.Control(func(fd uintptr) { all = append(all, int(fd)) }); err != nil {
 			return nil, fmt.Errorf("descriptor of %s: %w", f.Name(), err)
 		}
 	}
-	if numbers == nil {
-		return nil, nil
-	}
-	return unix.UnixRights(numbers...), nil
+	return all, nil
 }

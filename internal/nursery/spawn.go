@@ -88,6 +88,11 @@ func (s *spawner) check(c *child, spec jail.Spec, r jail.Report) error {
 	if err := jail.Check(c.pid, r); err != nil {
 		return err
 	}
+	if c.leaf != nil {
+		if err := c.leaf.Check(c.pid); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.checked) == maxChecked { // a run may ask for any memory limit
@@ -106,7 +111,6 @@ func exists(path string) bool {
 
 func (s *spawner) run() {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and takes what is left of the workers along
-	dropBounding()
 	for j := range s.jobs {
 		process, err := os.StartProcess(s.path, []string{"sandbox-worker"}, &os.ProcAttr{
 			Dir:   "/",
@@ -115,14 +119,6 @@ func (s *spawner) run() {
 			Sys:   attributes(os.Geteuid()),
 		})
 		j.done <- started{process, err}
-	}
-}
-
-// dropBounding empties the capability bounding set of the thread that forks, so that no worker has one. A worker would
-// do the same, on each of its threads, and at each birth. It can only fail for who has no capabilities to lose.
-func dropBounding() {
-	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 	}
 }
 

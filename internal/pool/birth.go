@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -96,7 +95,7 @@ func (p *Pool) persist(ctx context.Context, s *shelf) (*nursery.Worker, error) {
 
 // birth raises one worker, when it is its turn. A birth that has begun goes on when ctx ends, since the nursery
 // does not stop: it keeps its turn until then, and what was born is buried.
-func (p *Pool) birth(ctx context.Context, s *shelf, spec jail.Spec) (*nursery.Worker, error) {
+func (p *Pool) birth(ctx context.Context, s *shelf, spec nursery.Spec) (*nursery.Worker, error) {
 	select {
 	case p.births <- struct{}{}:
 	case <-ctx.Done():
@@ -112,6 +111,7 @@ func (p *Pool) birth(ctx context.Context, s *shelf, spec jail.Spec) (*nursery.Wo
 			failed <- err
 			return
 		}
+		p.lowers.Store(w.Layers.Cgroup)
 		select {
 		case born <- w:
 		case <-ctx.Done():

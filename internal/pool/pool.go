@@ -9,19 +9,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 )
 
 // Spawn raises a worker; nursery.Client.Spawn is one.
-type Spawn func(context.Context, jail.Spec) (*nursery.Worker, error)
+type Spawn func(context.Context, nursery.Spec) (*nursery.Worker, error)
 
 // Kind is what the workers of one profile are like, and how many are to be ready.
 type Kind struct {
 	Name string
-	Spec jail.Spec
+	Spec nursery.Spec
 	Size int
 }
 
@@ -32,6 +32,8 @@ type Pool struct {
 	births  chan struct{} // one token for each birth that may be under way
 	raising sync.WaitGroup
 	shelf   map[string]*shelf
+
+	lowers atomic.Bool // the limit of a worker that is ready can be lowered: it has a cgroup
 
 	mu     sync.Mutex // guards the fields below
 	leased int
@@ -89,16 +91,24 @@ func (p *Pool) Lease(ctx context.Context, profile string, memory int64) (*Worker
 	if !ok {
 		return nil, fmt.Errorf("no profile %q in the pool", profile)
 	}
-	if s.Size == 0 || memory < s.Spec.MemoryBytes {
+	lower := memory < s.Spec.Jail.MemoryBytes
+	if s.Size == 0 || lower && !p.lowers.Load() {
 		return p.made(ctx, s, memory)
 	}
-	if w := s.now(); w != nil {
-		return p.begin(w, true), nil
+	w, warm := s.now(), true
+	if w == nil {
+		w, warm = s.wait(ctx), false
 	}
-	if w := s.wait(ctx); w != nil {
-		return p.begin(w, false), nil
+	if w == nil {
+		return nil, s.none(ctx)
 	}
-	return nil, s.none(ctx)
+	if lower {
+		if err := w.Lower(ctx, memory); err != nil {
+			_, buried := w.Bury()
+			return nil, errors.Join(err, buried)
+		}
+	}
+	return p.begin(w, warm), nil
 }
 
 // now receives a worker that is ready; nil if there is none.
@@ -129,11 +139,11 @@ func (s *shelf) wait(ctx context.Context) *nursery.Worker {
 	}
 }
 
-// made raises a worker for one run: of a kind that is not kept ready, or with less memory than its kind.
-// The jail of a worker that is ready can't be changed any more, by anybody.
+// made raises a worker for one run: of a kind that is not kept ready, or with less memory than its kind. What a
+// worker confined itself by can't be changed any more, by anybody; its cgroup can.
 func (p *Pool) made(ctx context.Context, s *shelf, memory int64) (*Worker, error) {
 	spec := s.Spec
-	spec.MemoryBytes = min(spec.MemoryBytes, memory)
+	spec.Jail.MemoryBytes = min(spec.Jail.MemoryBytes, memory)
 	w, err := p.birth(ctx, s, spec)
 	if err != nil {
 		return nil, s.none(ctx)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { daemon.Main(m) }
 
 const memory = 64 << 20
 
-var spec = jail.Spec{LandlockABI: 1, MemoryBytes: memory, CPUSeconds: 5}
+var spec = nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: memory, CPUSeconds: 5}, CPUs: 1, PIDs: 24}
 
 // fill runs a pool of one kind until the test ends.
 func fill(t *testing.T, size int, wrap func(pool.Spawn) pool.Spawn) *pool.Pool {
@@ -97,7 +97,7 @@ func TestLease(t *testing.T) {
 func TestLeaseTogether(t *testing.T) {
 	var pids sync.Map
 	p := fill(t, 2, func(s pool.Spawn) pool.Spawn {
-		return func(ctx context.Context, spec jail.Spec) (*nursery.Worker, error) {
+		return func(ctx context.Context, spec nursery.Spec) (*nursery.Worker, error) {
 			w, err := s(ctx, spec)
 			if err == nil {
 				if _, twice := pids.LoadOrStore(w.PID, true); twice {
@@ -129,7 +129,7 @@ func TestIdleDeath(t *testing.T) {
 	var mu sync.Mutex
 	var born []*nursery.Worker
 	p := fill(t, 3, func(s pool.Spawn) pool.Spawn {
-		return func(ctx context.Context, spec jail.Spec) (*nursery.Worker, error) {
+		return func(ctx context.Context, spec nursery.Spec) (*nursery.Worker, error) {
 			w, err := s(ctx, spec)
 			mu.Lock()
 			defer mu.Unlock()
@@ -165,7 +165,7 @@ func TestBirthsFail(t *testing.T) {
 	var broken atomic.Bool
 	broken.Store(true)
 	p := fill(t, 1, func(s pool.Spawn) pool.Spawn {
-		return func(ctx context.Context, spec jail.Spec) (*nursery.Worker, error) {
+		return func(ctx context.Context, spec nursery.Spec) (*nursery.Worker, error) {
 			if broken.Load() {
 				return nil, syscall.EAGAIN
 			}
@@ -192,7 +192,7 @@ func TestBirthsFail(t *testing.T) {
 
 func TestLeaseWithout(t *testing.T) {
 	never := func(pool.Spawn) pool.Spawn {
-		return func(context.Context, jail.Spec) (*nursery.Worker, error) {
+		return func(context.Context, nursery.Spec) (*nursery.Worker, error) {
 			time.Sleep(200 * time.Millisecond)
 			return nil, errors.New("too late")
 		}
@@ -228,8 +228,8 @@ func TestLeaseWithout(t *testing.T) {
 func TestLeaseOfItsOwn(t *testing.T) {
 	var asked []int64
 	p := fill(t, 0, func(s pool.Spawn) pool.Spawn {
-		return func(ctx context.Context, spec jail.Spec) (*nursery.Worker, error) {
-			asked = append(asked, spec.MemoryBytes)
+		return func(ctx context.Context, spec nursery.Spec) (*nursery.Worker, error) {
+			asked = append(asked, spec.Jail.MemoryBytes)
 			return s(ctx, spec)
 		}
 	})

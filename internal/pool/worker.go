@@ -37,8 +37,14 @@ type Worker struct {
 	err     error
 }
 
+// PID is its number as this process sees it.
+func (w *Worker) PID() int { return w.process.PID }
+
 // Report says how the worker is jailed.
 func (w *Worker) Report() jail.Report { return w.process.Report }
+
+// Layers says what is around it.
+func (w *Worker) Layers() nursery.Layers { return w.process.Layers }
 
 // CPU is the CPU time that the worker has used since its birth.
 func (w *Worker) CPU() (time.Duration, error) { return w.process.CPU() }

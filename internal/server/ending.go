@@ -55,8 +55,15 @@ func (r *run) died(exit nursery.Exit) {
 	r.log.Warn("worker died", "run", r.account.ID, "uid", r.caller.UID,
 		"code", exit.Code, "signal", exit.Signal, "stderr", firstLine(exit.Stderr))
 	switch {
+	case exit.OOM:
+		r.end(sandboxd.OutcomeMemory, r.overMemory())
 	case exit.Signal == int(syscall.SIGSYS):
-		r.end(sandboxd.OutcomeViolation, &sandboxd.Error{Message: "the worker made a forbidden system call and was killed by seccomp"})
+		call := r.kernel.forbidden(r.worker.PID())
+		r.log.Warn("forbidden system call", "run", r.account.ID, "uid", r.caller.UID, "syscall", call)
+		if call != "" {
+			call = " (" + call + ")"
+		}
+		r.end(sandboxd.OutcomeViolation, &sandboxd.Error{Message: "the worker made a forbidden system call" + call + " and was killed by seccomp"})
 	case strings.Contains(exit.Stderr, "stack exceeds"):
 		r.end(sandboxd.OutcomeError, &sandboxd.Error{
 			Message: "too deeply nested: the worker's stack is exhausted",

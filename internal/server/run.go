@@ -48,7 +48,7 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		return r.close()
 	}
 	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
-	r.result.Isolation, err = Isolation(w.Report(), r.profile, r.config.Isolation.AllowMissing)
+	r.result.Isolation, err = Isolation(w.Report(), w.Layers(), r.profile, r.config.Isolation.AllowMissing)
 	if err != nil {
 		r.refused(ctx, err)
 		return r.close()

@@ -28,6 +28,7 @@ type Server struct {
 	log      *slog.Logger
 	memory   *semaphore.Weighted
 	slots    *slots
+	kernel   *kernelLog
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
@@ -51,6 +52,7 @@ func New(c config.Config, profiles map[string]profile.Profile, proved map[string
 		config: c, allowed: allowed, profiles: profiles, proved: proved, pool: p, log: log, version: version,
 		memory: semaphore.NewWeighted(c.Gateways.Memory),
 		slots:  newSlots(c.Runs),
+		kernel: openKernelLog(log),
 		idle:   time.Now(),
 	}, nil
 }
@@ -67,6 +69,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	s.drain()
 	hangUp()
 	s.sessions.Wait()
+	s.kernel.close()
 	if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
 		return nil
 	}

@@ -87,7 +87,7 @@ func jailedArm(tb testing.TB, tools sandboxd.ToolHandler) arm {
 func unjailedArm(tb testing.TB, tools sandboxd.ToolHandler) arm {
 	d := daemon.Start(tb, daemon.Options{
 		Bin:    daemon.Binaries(tb, "sandboxd_unjailed"),
-		Config: fmt.Sprintf("pool: {default: %d}\nisolation: {allow_missing: [seccomp, landlock, rlimits]}\n", pool),
+		Config: fmt.Sprintf("pool: {default: %d}\nisolation: {allow_missing: [seccomp, landlock, rlimits, cgroup, namespaces]}\n", pool),
 	})
 	return daemonArm("unjailed", d.Dial(tb, sandboxd.Options{Servers: []string{"tracker"}, Tools: tools}))
 }

@@ -25,7 +25,7 @@ func BenchmarkBirth(b *testing.B) {
 		{name: "jailed", client: nurseryOf(b, daemon.Binaries(b))},
 		{name: "unjailed", client: nurseryOf(b, daemon.Binaries(b, "sandboxd_unjailed"))},
 	}
-	spec := jail.Spec{LandlockABI: 1, MemoryBytes: 256 << 20, CPUSeconds: 6}
+	spec := nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: 256 << 20, CPUSeconds: 6}, CPUs: 1, PIDs: 24}
 	births := 0
 	for b.Loop() {
 		births++

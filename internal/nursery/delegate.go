@@ -1,0 +1,47 @@
+package nursery
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandboxd/sandboxd/internal/cgroup"
+)
+
+// daemonCgroup is where the daemon stands in a cgroup that was delegated to it, beside its nursery and the workers: the
+// kernel lets no cgroup have both processes and children with limits.
+const daemonCgroup = "daemon"
+
+// delegatedCgroup returns the directory of the cgroup that the service manager delegated to this process, which it was
+// started in, as by systemd-run -p Delegate=yes.
+func delegatedCgroup() (string, error) {
+	own, err := cgroup.Find()
+	if err != nil {
+		return "", err
+	}
+	if parent := filepath.Dir(own); filepath.Base(own) == daemonCgroup && isDelegated(parent) {
+		return parent, nil // since an earlier nursery
+	}
+	if !isDelegated(own) {
+		return "", fmt.Errorf("the cgroup %s was not delegated: start sandboxd as a service, or by systemd-run --user --scope -p Delegate=yes", own)
+	}
+	dir := filepath.Join(own, daemonCgroup)
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("divide the delegated cgroup: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0); err != nil {
+		return "", fmt.Errorf("divide the delegated cgroup: %w", err)
+	}
+	return own, nil
+}
+
+// isDelegated looks for the mark that systemd puts on what it delegates (since version 251; its CGROUP_DELEGATION
+// document). A cgroup without it is somebody else's to manage, even for root.
+func isDelegated(dir string) bool {
+	mark := make([]byte, 8)
+	n, err := unix.Getxattr(dir, "user.delegate", mark)
+	return err == nil && string(mark[:n]) == "1"
+}
