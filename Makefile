@@ -33,6 +33,10 @@ test-race: ## all tests under the race detector (takes a C compiler)
 check-strict: ## all tests; one that is skipped fails
 	SANDBOXD_STRICT=1 go run ./tests/run
 
+escape: ## attack the jail, and show which layer stops what
+	go test -c -o bin/escape.test ./tests/escape
+	cd tests/escape && ../../bin/escape.test -summary
+
 soak: ## 10,000 runs in a row, one in ten hostile, and nothing left of them
 	SANDBOXD_SOAK=10000 go test -count 1 -timeout 60m -v ./tests/soak
 
@@ -47,6 +51,7 @@ bench: ## the figures of docs/benchmarks.md; wants an idle machine
 
 lint: ## go vet, gofmt and staticcheck
 	go vet ./...
+	go vet -tags sandboxd_layers ./internal/jail ./tests/escape/...
 	@test -z "$$(gofmt -l .)" || { echo "gofmt wants: $$(gofmt -l .)"; exit 1; }
 	go run $(STATICCHECK) ./...
 

@@ -213,9 +213,14 @@ func console(lines ...string) string {
 	return `{"type":"console","lines":[` + strings.Join(lines, ",") + "]}\n"
 }
 
+// TestWorkerHeaders has workers whose lines are no messages, or none that are due.
 func TestWorkerHeaders(t *testing.T) { t.Parallel(); takeovers(t, headers) }
-func TestWorkerCalls(t *testing.T)   { t.Parallel(); takeovers(t, callAttacks) }
-func TestWorkerOthers(t *testing.T)  { t.Parallel(); takeovers(t, otherAttacks) }
+
+// TestWorkerCalls has workers that lie about their calls.
+func TestWorkerCalls(t *testing.T) { t.Parallel(); takeovers(t, callAttacks) }
+
+// TestWorkerOthers has workers that lie about what they print and how they end, or say nothing.
+func TestWorkerOthers(t *testing.T) { t.Parallel(); takeovers(t, otherAttacks) }
 
 func takeovers(t *testing.T, table []takeover) {
 	s := newStage(t, "", "")

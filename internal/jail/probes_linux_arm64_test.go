@@ -1,5 +1,0 @@
-package jail_test
-
-var nativeProbes []probe
-
-func prepareNative(string) {}
