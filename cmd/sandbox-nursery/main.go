@@ -39,7 +39,7 @@ func run(cgroup string) error {
 	if err != nil {
 		return fmt.Errorf("find own path: %w", err)
 	}
-	n, err := nursery.New(filepath.Join(filepath.Dir(self), "sandbox-worker"), cgroup, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	n, err := nursery.New(filepath.Join(filepath.Dir(self), "sandbox-worker"), nursery.Cgroup{Dir: cgroup, Open: open}, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}

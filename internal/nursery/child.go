@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sandboxd/sandboxd/internal/cgroup"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -25,10 +24,10 @@ type child struct {
 	// set by raise, then read-only
 	process *os.Process
 	pid     int
-	socket  *os.File     // our end, until it is handed over
-	stderr  *os.File     // reading end, until it is handed over
-	status  *os.File     // its /proc/PID/status, until it was reaped: see jail.CheckStatus
-	leaf    *cgroup.Leaf // nil without a cgroup
+	socket  *os.File // our end, until it is handed over
+	stderr  *os.File // reading end, until it is handed over
+	status  *os.File // its /proc/PID/status, until it was reaped: see jail.CheckStatus
+	leaf    Leaf     // nil without a cgroup
 
 	killing atomic.Bool
 	dead    chan struct{} // closed when reaped

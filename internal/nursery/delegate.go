@@ -5,28 +5,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/sandboxd/sandboxd/internal/cgroup"
 )
 
 // daemonCgroup is where the daemon stands in a cgroup that was delegated to it, beside its nursery and the workers: the
 // kernel lets no cgroup have both processes and children with limits.
 const daemonCgroup = "daemon"
 
+// cgroupRoot is where service managers mount it.
+const cgroupRoot = "/sys/fs/cgroup"
+
 // delegatedCgroup returns the directory of the cgroup that the service manager delegated to this process, which it was
 // started in, as by systemd-run -p Delegate=yes.
 func delegatedCgroup() (string, error) {
-	own, err := cgroup.Find()
+	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return "", err
 	}
+	_, place, found := strings.Cut("\n"+string(text), "\n0::")
+	if !found {
+		return "", errors.New("this system has no cgroup v2")
+	}
+	place, _, _ = strings.Cut(place, "\n")
+	own := filepath.Join(cgroupRoot, place)
 	if parent := filepath.Dir(own); filepath.Base(own) == daemonCgroup && isDelegated(parent) {
 		return parent, nil // since an earlier nursery
 	}
 	if !isDelegated(own) {
-		return "", fmt.Errorf("the cgroup %s was not delegated: start sandboxd as a service, or by systemd-run --user --scope -p Delegate=yes", own)
+		return "", fmt.Errorf("the cgroup %s was not delegated to this process: start sandboxd as a service, or by systemd-run --user --scope -p Delegate=yes", own)
 	}
 	dir := filepath.Join(own, daemonCgroup)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {

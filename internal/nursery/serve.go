@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sandboxd/sandboxd/internal/cgroup"
 	"github.com/sandboxd/sandboxd/internal/jail"
 )
 
@@ -24,8 +23,8 @@ type Nursery struct {
 	spawner *spawner
 	log     *slog.Logger
 	conn    *net.UnixConn // seqpacket
-	cgroup  string        // that was delegated to it; empty: the daemon tells
-	leaves  *cgroup.Tree  // nil where there is no cgroup; set by settle, then read-only
+	cgroup  Cgroup
+	tree    Tree // nil where there is no cgroup; set by settle, then read-only
 
 	orders  sync.WaitGroup
 	watches sync.WaitGroup
@@ -34,9 +33,14 @@ type Nursery struct {
 	workers map[int64]*child
 }
 
-// New makes a nursery that starts the worker binary at path. Cgroup is the directory of the cgroup that was delegated to
-// it; empty means that the daemon, which started it, knows of one or has none.
-func New(path, cgroup string, log *slog.Logger) (*Nursery, error) {
+// Cgroup is how a nursery comes by its cgroup.
+type Cgroup struct {
+	Dir  string // that was delegated to it; empty means that the daemon, which started it, knows of one or has none
+	Open func(dir string) (Tree, error)
+}
+
+// New makes a nursery that starts the worker binary at path.
+func New(path string, cgroup Cgroup, log *slog.Logger) (*Nursery, error) {
 	// Whatever the process was started with, workers get none of it.
 	if err := unix.CloseRange(InheritedFD+1, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("keep descriptors from workers: %w", err) // Linux 5.11; Landlock needs 5.13
@@ -85,7 +89,7 @@ func (n *Nursery) first() error {
 // settle makes the nursery what its workers are to inherit.
 func (n *Nursery) settle(s settling) (Layers, error) {
 	var l Layers
-	dir := n.cgroup
+	dir := n.cgroup.Dir
 	if dir == "" {
 		dir = s.Cgroup
 	}
@@ -101,15 +105,13 @@ func (n *Nursery) settle(s settling) (Layers, error) {
 	if l.Namespaces, err = differing(s.Outside); err != nil {
 		return l, err
 	}
-	switch {
-	case dir == "":
+	if dir == "" {
 		l.lack(LayerCgroup, "none was delegated to the nursery")
-	default:
-		if n.leaves, err = cgroup.Open(dir); err != nil {
-			l.lack(LayerCgroup, err.Error())
-		}
+	} else if n.tree, err = n.cgroup.Open(dir); err != nil {
+		n.tree = nil
+		l.lack(LayerCgroup, err.Error())
 	}
-	l.Cgroup = n.leaves != nil
+	l.Cgroup = n.tree != nil
 	if !l.Walled() {
 		l.lack(LayerNamespaces, fmt.Sprintf("of its own, the nursery has only %v of %v", l.Namespaces, wall))
 	}
@@ -126,8 +128,8 @@ func (n *Nursery) serve(ctx context.Context) error {
 	n.watches.Wait()
 	n.spawner.stop()
 	<-spawning
-	if n.leaves != nil {
-		err = errors.Join(err, n.leaves.Close())
+	if n.tree != nil {
+		err = errors.Join(err, n.tree.Close())
 	}
 	return err
 }
