@@ -36,22 +36,21 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := shortTempDir()
-	if err != nil {
-		return nil, fmt.Errorf("make its directory: %w", err)
-	}
 	// A scope can fail to come about for many reasons, such as no session, which are not worth telling apart.
 	for _, scope := range append(scopes(), nil) {
+		var dir string
+		if dir, err = shortTempDir(); err != nil {
+			return nil, fmt.Errorf("make its directory: %w", err)
+		}
 		p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
 		if err = p.start(ctx, append(scope, binary), o); err == nil {
 			return p, nil
 		}
-		p.end()
+		p.stop()
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	os.RemoveAll(dir)
 	return nil, err
 }
 
@@ -185,11 +184,7 @@ const stopWait = 3 * time.Second
 
 // stop ends the daemon, and with it all that it started.
 func (p *private) stop() {
-	p.end()
-	os.RemoveAll(p.dir)
-}
-
-func (p *private) end() {
+	defer os.RemoveAll(p.dir)
 	if p.command == nil || p.command.Process == nil {
 		return
 	}

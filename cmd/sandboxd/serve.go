@@ -144,7 +144,11 @@ func newNursery(socket string) (*nursery.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own path: %w", err)
 	}
-	return nursery.NewClient(nursery.Start(filepath.Join(filepath.Dir(self), "sandbox-nursery"), os.Stderr)), nil
+	path := filepath.Join(filepath.Dir(self), "sandbox-nursery")
+	if _, err := os.Stat(path); err != nil { // where its unit has it, in a root directory of its own
+		path = filepath.Join(filepath.Dir(self), "root", "bin", "sandbox-nursery")
+	}
+	return nursery.NewClient(nursery.Start(path, os.Stderr)), nil
 }
 
 // prove starts one worker of each profile that the pool keeps, and refuses to serve if its jail lacks something.
