@@ -10,8 +10,8 @@ import (
 // maxFile bounds what is read of a cgroup's file. The longest, cpu.stat, has about 200 bytes.
 const maxFile = 4 << 10
 
-// directory is an open cgroup. Its files are used with three bare system calls each: os.File would put each of them into
-// the poller, and take them out again, for eight.
+// directory is an open cgroup. Its files are used with three bare system calls each: os.File takes seven, as it
+// puts each of them into the poller, and takes it out again.
 type directory struct {
 	path string // for messages
 	fd   int

@@ -77,7 +77,7 @@ func unified(own string) (string, error) {
 		}
 		for _, c := range strings.Split(bound, ",") {
 			if slices.Contains(controllers, c) {
-				return "", unavailable("this host uses the %s controller with cgroup v1: boot it with systemd.unified_cgroup_hierarchy=1", c)
+				return "", unavailable("this host uses the %s controller with cgroup v1: boot with systemd.unified_cgroup_hierarchy=1", c)
 			}
 		}
 	}

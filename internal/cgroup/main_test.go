@@ -41,7 +41,7 @@ func play(role string) {
 		time.Sleep(time.Hour)
 	case "flood":
 		spawn("sleep") // that memory.oom.group must take along
-		for hoard := [][]byte(nil); ; {
+		for {
 			hoard = append(hoard, touched(1<<20))
 		}
 	case "hold":
@@ -51,6 +51,7 @@ func play(role string) {
 		fmt.Println(held[0])
 	case "spin":
 		for {
+			touched(1 << 10)
 		}
 	case "fork":
 		for {
@@ -67,6 +68,9 @@ func play(role string) {
 		time.Sleep(time.Hour)
 	}
 }
+
+// hoard keeps what a flood has touched.
+var hoard [][]byte
 
 func touched(size int) []byte {
 	b := make([]byte, size)

@@ -1,9 +1,9 @@
 // Package cgroup holds each worker in a cgroup v2 leaf of its own, below a directory that was delegated to the nursery.
 //
-// All of it is plain files below that directory (kernel, Documentation/admin-guide/cgroup-v2.rst). They are reached from
-// one descriptor, which workers don't inherit: no path is walked anew, and nothing that is renamed or mounted later can
-// lead elsewhere. What a worker of the same user could do with these files is not closed here but by its jail, which
-// lets it open none.
+// A new leaf's limits are written by github.com/containerd/cgroups/v3. What must be cheap, bounded or proved is plain files
+// (kernel, Documentation/admin-guide/cgroup-v2.rst), below one descriptor that workers don't inherit; docs/dependencies.md
+// compares. What a worker of the same user could do with these files is not closed here but by its jail, which lets it
+// open none.
 package cgroup
 
 import (

@@ -9,10 +9,10 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
@@ -205,6 +205,9 @@ func compact(text []byte, first byte) ([]byte, error) {
 	if first != 0 && (len(text) == 0 || text[0] != first) {
 		return nil, fmt.Errorf("not JSON that begins with %q", first)
 	}
+	if !utf8.Valid(text) { // to mend it would make it longer than it may be, and keys equal that were not
+		return nil, errNotUTF8
+	}
 	var out bytes.Buffer
 	out.Grow(len(text))
 	if err := json.Compact(&out, text); err != nil {
@@ -213,8 +216,11 @@ func compact(text []byte, first byte) ([]byte, error) {
 	if err := rawjson.Check(out.Bytes()); err != nil {
 		return nil, err
 	}
-	return bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")), nil
+	return out.Bytes(), nil
 }
+
+// errNotUTF8 is for texts that no honest worker sends.
+var errNotUTF8 = errors.New("not UTF-8")
 
 func (w *Worker) nextConsole(ctx context.Context, line []byte) (any, error) {
 	var m wire.Console
@@ -237,7 +243,10 @@ func (w *Worker) nextConsole(ctx context.Context, line []byte) (any, error) {
 			return nil, w.reading(ctx, err)
 		}
 		w.printed += int64(l.Size)
-		l.Text = strings.ToValidUTF8(string(text), "\ufffd")
+		if !utf8.Valid(text) {
+			return nil, fmt.Errorf("%w: a console line: %w", wire.ErrProtocol, errNotUTF8)
+		}
+		l.Text = string(text)
 	}
 	return m.Lines, nil
 }
