@@ -31,27 +31,75 @@ type private struct {
 // startWait bounds the start, in which a worker is born and proved.
 const startWait = 20 * time.Second
 
+// startPrivate starts one as the options want it.
 func startPrivate(ctx context.Context, o runOptions) (*private, error) {
+	var log io.Writer
+	if o.verbose {
+		log = os.Stderr
+	}
+	// A scope can fail to come about for many reasons, such as no session, which are not worth telling apart.
+	var err error
+	for _, scope := range append(scopes(), nil) {
+		var p *private
+		if p, err = startConfigured(ctx, scope, privateConfig(o), log); err == nil || ctx.Err() != nil {
+			return p, err
+		}
+	}
+	return nil, err
+}
+
+// startConfigured starts a private daemon with a configuration, by a command that is one of scopes, or empty. What it writes
+// goes to log as well, unless that is nil.
+func startConfigured(ctx context.Context, scope []string, config string, log io.Writer) (*private, error) {
 	binary, err := findDaemon()
 	if err != nil {
 		return nil, err
 	}
-	// A scope can fail to come about for many reasons, such as no session, which are not worth telling apart.
-	for _, scope := range append(scopes(), nil) {
-		var dir string
-		if dir, err = shortTempDir(); err != nil {
-			return nil, fmt.Errorf("make its directory: %w", err)
-		}
-		p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
-		if err = p.start(ctx, append(scope, binary), o); err == nil {
-			return p, nil
-		}
+	dir, err := shortTempDir()
+	if err != nil {
+		return nil, fmt.Errorf("make its directory: %w", err)
+	}
+	p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
+	if err := p.launch(ctx, slices.Concat(scope, []string{binary}), config, log); err != nil {
 		p.stop()
-		if ctx.Err() != nil {
-			break
+		return nil, err
+	}
+	return p, nil
+}
+
+// launch starts the daemon by a command, and waits until it is ready.
+func (p *private) launch(ctx context.Context, command []string, config string, log io.Writer) error {
+	file := filepath.Join(p.dir, "sandboxd.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return fmt.Errorf("write its configuration: %w", err)
+	}
+	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
+	ready, err := net.ListenUnixgram("unixgram", told)
+	if err != nil {
+		return fmt.Errorf("listen for its READY: %w", err)
+	}
+	defer ready.Close()
+	p.command = exec.Command(command[0], append(command[1:], "--listen", p.socket, "--config", file)...)
+	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name}                         // a person's environment has keys, and a daemon needs none
+	for _, name := range []string{"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} { // where systemd-run finds the service manager
+		if value, ok := os.LookupEnv(name); ok {
+			p.command.Env = append(p.command.Env, name+"="+value)
 		}
 	}
-	return nil, err
+	p.command.Stderr = p.stderr
+	if log != nil {
+		p.command.Stderr = io.MultiWriter(p.stderr, log)
+	}
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a ^C is ours to pass on
+	if err := p.command.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", command[0], err)
+	}
+	go func() {
+		_ = p.command.Wait() // why it ended is in what it wrote
+		close(p.exited)
+		ready.Close()
+	}()
+	return p.awaitReady(ctx, ready)
 }
 
 // scopes are commands that start another one in a cgroup that it may divide: systemd's, where it runs.
@@ -103,40 +151,6 @@ func findDaemon() (string, error) {
 		}
 	}
 	return "", hinted{fmt.Errorf("there is no sandboxd at %s", strings.Join(tried, " or ")), "make build puts the four binaries beside each other"}
-}
-
-func (p *private) start(ctx context.Context, command []string, o runOptions) error {
-	config := filepath.Join(p.dir, "sandboxd.yaml")
-	if err := os.WriteFile(config, []byte(privateConfig(o)), 0o600); err != nil {
-		return fmt.Errorf("write its configuration: %w", err)
-	}
-	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
-	ready, err := net.ListenUnixgram("unixgram", told)
-	if err != nil {
-		return fmt.Errorf("listen for its READY: %w", err)
-	}
-	defer ready.Close()
-	p.command = exec.Command(command[0], append(command[1:], "--listen", p.socket, "--config", config)...)
-	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name}                         // a person's environment has keys, and a daemon needs none
-	for _, name := range []string{"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} { // where systemd-run finds the service manager
-		if value, ok := os.LookupEnv(name); ok {
-			p.command.Env = append(p.command.Env, name+"="+value)
-		}
-	}
-	p.command.Stderr = p.stderr
-	if o.verbose {
-		p.command.Stderr = io.MultiWriter(p.stderr, os.Stderr)
-	}
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a ^C is ours to pass on
-	if err := p.command.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", command[0], err)
-	}
-	go func() {
-		p.command.Wait()
-		close(p.exited)
-		ready.Close()
-	}()
-	return p.awaitReady(ctx, ready)
 }
 
 func privateConfig(o runOptions) string {

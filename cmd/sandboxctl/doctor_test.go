@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/rpc"
+)
+
+var update = flag.Bool("update", false, "write testdata/doctor/*.golden anew")
+
+// facts are what the files of a machine do not tell: facts.json in its description.
+type facts struct {
+	UID     int    `json:"uid"`
+	User    string `json:"user"`
+	Runtime string `json:"runtime"`
+
+	Landlock struct {
+		ABI    int    `json:"abi"`
+		Errata int    `json:"errata"`
+		Error  string `json:"error"`
+	} `json:"landlock"`
+	Manager struct {
+		Version int    `json:"version"`
+		Error   string `json:"error"`
+	} `json:"manager"`
+
+	Binaries struct {
+		Dir    string      `json:"dir"`
+		Owner  int         `json:"owner"`
+		Mode   fs.FileMode `json:"mode"`
+		Builds []string    `json:"builds"`
+		Error  string      `json:"error"`
+	} `json:"binaries"`
+	ConfigError  string         `json:"config_error"`
+	Pool         map[string]int `json:"pool"` // of the configuration
+	ProfileError string         `json:"profile_error"`
+	Socket       struct {
+		Error   string                `json:"error"`
+		Group   string                `json:"group"`
+		Version string                `json:"version"`
+		Pool    []sandboxd.PoolStatus `json:"pool"`
+	} `json:"socket"`
+	Only  string `json:"only"`
+	Proof proof  `json:"proof"`
+}
+
+// failures are errors by their names in facts.json; any other name is an error's text.
+var failures = map[string]error{
+	"refused": rpc.Errorf(rpc.CodeRefused, "user 1000 is not an allowed caller"), "ENOSYS": syscall.ENOSYS, "EOPNOTSUPP": syscall.EOPNOTSUPP, "ENOENT": syscall.ENOENT, "EACCES": syscall.EACCES, "ECONNREFUSED": syscall.ECONNREFUSED,
+}
+
+func failed(name string) error {
+	if err, ok := failures[name]; ok || name == "" {
+		return err
+	}
+	return errors.New(name)
+}
+
+// described makes a host of its description: facts.json, and files below the root directory.
+func described(t *testing.T, file string) (*host, facts) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, f := fstest.MapFS{}, facts{}
+	for _, entry := range archive.Files {
+		switch {
+		case entry.Name == "facts.json":
+			d := json.NewDecoder(bytes.NewReader(entry.Data))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&f); err != nil {
+				t.Fatalf("%s: facts.json: %v", file, err)
+			}
+		case strings.HasPrefix(entry.Name, "proc/self/ns/"):
+			files[entry.Name] = &fstest.MapFile{Data: bytes.TrimSpace(entry.Data), Mode: fs.ModeSymlink | 0o777}
+		default:
+			files[entry.Name] = &fstest.MapFile{Data: entry.Data, Mode: 0o644}
+		}
+	}
+	h := &host{
+		files: files, arch: "amd64", uid: f.UID, user: f.User, runtime: f.Runtime,
+		landlock:   landlock{f.Landlock.ABI, f.Landlock.Errata, failed(f.Landlock.Error)},
+		manager:    manager{f.Manager.Version, failed(f.Manager.Error)},
+		configPath: configFile, config: config.Default(), configErr: failed(f.ConfigError), profileErr: failed(f.ProfileError),
+		socket: socket{path: sandboxd.DefaultSocket, group: f.Socket.Group, err: failed(f.Socket.Error)},
+	}
+	if f.Pool != nil {
+		h.config.Pool = f.Pool
+	}
+	if h.profiles, err = profile.Load(""); err != nil {
+		t.Fatal(err)
+	}
+	f.putBinaries(h)
+	h.socket.status.Pool, h.socket.welcome.Server.Version = f.Socket.Pool, f.Socket.Version
+	for _, p := range f.Socket.Pool {
+		h.socket.welcome.Profiles = append(h.socket.welcome.Profiles, sandboxd.ProfileInfo{Name: p.Profile, Limits: h.profiles[p.Profile].Limits})
+	}
+	if err := h.plan(f.Only); err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Proof.Profiles {
+		f.Proof.Profiles[i].judge()
+	}
+	return h, f
+}
+
+func (f facts) putBinaries(h *host) {
+	b := f.Binaries
+	h.binaries = binaries{dir: b.Dir, err: failed(b.Error)}
+	for i, build := range b.Builds {
+		name := []string{"sandboxd", "sandbox-nursery", "sandbox-worker", "sandboxctl"}[i]
+		h.binaries.all = append(h.binaries.all, binary{path: filepath.Join(b.Dir, name), mode: b.Mode, owner: b.Owner, build: build})
+	}
+}
+
+// TestDoctorSays holds what doctor says of machines against testdata/doctor. Each is described in NAME.txtar, with where
+// its files are from; what it says is in NAME.golden.
+func TestDoctorSays(t *testing.T) {
+	descriptions, err := filepath.Glob("testdata/doctor/*.txtar")
+	if err != nil || len(descriptions) < 8 {
+		t.Fatalf("%d descriptions, error %v", len(descriptions), err)
+	}
+	for _, file := range descriptions {
+		name := strings.TrimSuffix(file, ".txtar")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			h, f := described(t, file)
+			d := h.diagnose(f.Proof)
+			var out bytes.Buffer
+			if err := d.write(&out, h); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range d.Checks {
+				if c.Status != statusOK && (c.Why == "" || c.Fix == "") {
+					t.Errorf("%s: %s, and no why or no fix: %+v", c.Name, c.Status, c)
+				}
+				parses := exec.Command("sh", "-n")
+				parses.Stdin = strings.NewReader(c.Fix)
+				if out, err := parses.CombinedOutput(); err != nil {
+					t.Errorf("%s: sh can't read the fix: %v: %s\n%s", c.Name, err, out, c.Fix)
+				}
+			}
+			compare(t, name+".golden", out.String())
+		})
+	}
+}
+
+func compare(t *testing.T, golden, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatalf("%v\nwrite it with: go test ./cmd/sandboxctl -run TestDoctorSays -update", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestDoctorJudges: exit code 0 takes a worker with all that is required.
+func TestDoctorJudges(t *testing.T) {
+	all := sandboxd.Isolation{
+		Seccomp: "kill", Landlock: 7, Cgroup: "v2 leaf", Namespaces: []string{"ipc", "mnt", "net", "pid"}, Rlimits: []string{"core=0"}, Verified: true,
+	}
+	with := func(change func(*sandboxd.Isolation)) *sandboxd.Isolation {
+		i := all
+		change(&i)
+		return &i
+	}
+	for _, c := range []struct {
+		name   string
+		proofs []profileProof
+		want   bool
+	}{
+		{"nothing was tried", nil, false},
+		{"all layers", []profileProof{{Isolation: &all}}, true},
+		{"no worker", []profileProof{{Error: "it ended"}}, false},
+		{"not proved", []profileProof{{Isolation: with(func(i *sandboxd.Isolation) { i.Verified = false })}}, false},
+		{"without what may be missing", []profileProof{{Isolation: &all, Missing: []lack{{Layer: layerCgroup, Waived: true}}}}, true},
+		{"without what is required", []profileProof{{Isolation: &all, Missing: []lack{{Layer: layerNamespaces}}}}, false},
+		{"one of two", []profileProof{{Isolation: &all}, {Error: "it ended"}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i := range c.proofs {
+				c.proofs[i].judge()
+			}
+			if got := (proof{Daemon: privateDaemon, Profiles: c.proofs}).ok(); got != c.want {
+				t.Errorf("ok is %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestDoctorSettles: what was proved goes before what files say.
+func TestDoctorSettles(t *testing.T) {
+	open := sandboxd.Isolation{Seccomp: "kill", Landlock: 7, Cgroup: "off", Namespaces: []string{"ipc", "mnt", "net"}, Rlimits: []string{"core=0"}, Verified: true}
+	unproved := open
+	unproved.Verified = false
+	good := proof{privateDaemon, []profileProof{{Isolation: &open, Missing: []lack{{Layer: layerCgroup, Waived: true}}}}}
+	none := proof{privateDaemon, []profileProof{{Error: "it ended"}}}
+	service := proof{"/s", []profileProof{{Error: "it ended"}}}
+	lied := proof{privateDaemon, []profileProof{{Isolation: &unproved}}}
+	for _, p := range []proof{good, none, service, lied} {
+		p.Profiles[0].judge()
+	}
+	for _, c := range []struct {
+		name  string
+		proof proof
+		layer string
+		was   status
+		want  status
+	}{
+		{"in force all the same", good, layerNamespaces, statusMissing, statusOK},
+		{"in force, and it was a warning", good, layerLandlock, statusWarning, statusOK},
+		{"may be missing", good, layerCgroup, statusMissing, statusWarning},
+		{"no part of the jail", good, "", statusMissing, statusMissing},
+		{"no worker", none, layerNamespaces, statusMissing, statusMissing},
+		{"no worker, may be missing", none, layerCgroup, statusMissing, statusWarning},
+		{"no worker of a service", service, layerCgroup, statusMissing, statusMissing},
+		{"reported and not proved", lied, layerNamespaces, statusMissing, statusMissing},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.proof.settle(check{Layer: c.layer, Status: c.was}).Status; got != c.want {
+				t.Errorf("%s became %s, want %s", c.was, got, c.want)
+			}
+		})
+	}
+}
+
+// TestDoctorCgroups: which of the two, by the mounts.
+func TestDoctorCgroups(t *testing.T) {
+	const (
+		v2    = "31 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+		tmpfs = "31 24 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
+		v1    = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+		aside = "41 31 0:38 / /sys/fs/cgroup/unified rw shared:9 - cgroup2 cgroup2 rw\n"
+	)
+	for _, c := range []struct{ name, mounts, want string }{
+		{"unified", v2, "v2 (unified)"},
+		{"unified, and v1 for something else", v2 + v1, "v2 (unified)"},
+		{"hybrid", tmpfs + v1 + aside, "hybrid: v2 beside v1"},
+		{"legacy", tmpfs + v1, "v1"},
+		{"covered", v2 + tmpfs + v1, "hybrid: v2 beside v1"},
+		{"none", "", "none at /sys/fs/cgroup"},
+		{"nonsense", " - \n31 - cgroup2\n", "none at /sys/fs/cgroup"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &host{files: fstest.MapFS{"proc/self/mountinfo": {Data: []byte(c.mounts)}}}
+			got := h.cgroupVersion()
+			if got.Found != c.want || (got.Status == statusOK) != (c.want == "v2 (unified)") {
+				t.Errorf("found %q, %s; want %q", got.Found, got.Status, c.want)
+			}
+		})
+	}
+}
+
+// TestDoctorQuotes: names and paths are one word each in the commands that people copy.
+func TestDoctorQuotes(t *testing.T) {
+	for _, text := range []string{"ada", "/srv/a b", "it's", "$(id)", "`id`", "a\nb", `\`, "-n", "", "# no"} {
+		out, err := exec.Command("sh", "-c", "printf '<%s>' "+quote(text)).CombinedOutput()
+		if err != nil || string(out) != "<"+text+">" {
+			t.Errorf("quote(%q) is %s, which sh takes for %q, error %v", text, quote(text), out, err)
+		}
+	}
+}
+
+// TestDoctorConfig: a private daemon's configuration is one, whatever the names.
+func TestDoctorConfig(t *testing.T) {
+	for _, name := range []string{"default", "strict"} {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(file, []byte(proofConfig("/a \"b\"\\c", name, []string{"cgroup", "namespaces"})), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, size := range c.Pool {
+			kept += size
+		}
+		if c.Pool[name] != 1 || kept != 1 || c.Profiles != "/a \"b\"\\c" || len(c.Isolation.AllowMissing) != 2 {
+			t.Errorf("configuration %+v", c)
+		}
+	}
+}
