@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// odd lists what YAML allows and a profile does not, as it sets what a reader would not expect: 010 is 8, 1.9 is 1, and
-// a key without a value changes nothing. The text is known to be YAML.
+// odd lists what YAML allows and a profile does not, as it sets what a reader would not expect: 010 is 8, and 1.9 is 1.
+// The text is known to be YAML.
 func odd(label string, text []byte) []string {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -32,8 +32,6 @@ func oddities(label string, node *yaml.Node, path string) []string {
 	switch {
 	case clever(node):
 		return wrong(node, "anchors, aliases and tags of YAML are not for profiles; write the value")
-	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null":
-		return wrong(node, "has no value; give it one, or leave it out")
 	case path == "jail.cpus" && !decimal.MatchString(node.Value):
 		return wrong(node, fmt.Sprintf("%q is no decimal number of at most three places", node.Value))
 	case numeric && path != "jail.cpus" && !whole.MatchString(node.Value):

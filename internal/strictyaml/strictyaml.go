@@ -34,8 +34,12 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	}
 	lines := make(Lines)
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err == nil {
-		lines.walk(&document, "")
+	if err := yaml.Unmarshal(text, &document); err == nil { // else the decoder finds the same error
+		for _, top := range document.Content {
+			if err := lines.walk(top, ""); err != nil {
+				return nil, fmt.Errorf("%s:%w", name, err)
+			}
+		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
@@ -52,22 +56,27 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	return lines, nil
 }
 
-// walk collects the lines of the keys below a node. Aliases are not followed: they can go in circles.
-func (l Lines) walk(node *yaml.Node, path string) {
-	if node.Kind == yaml.DocumentNode {
-		for _, child := range node.Content {
-			l.walk(child, path)
+// walk collects the lines of the keys below a node. Aliases are not followed: they can go in circles. A key or item without a
+// value is an error: it would silently undo a default.
+func (l Lines) walk(node *yaml.Node, path string) error {
+	for i, child := range node.Content {
+		inner := path
+		if node.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key := node.Content[i-1]
+			inner = strings.TrimPrefix(path+"."+key.Value, ".")
+			l[inner] = key.Line
+		}
+		if child.ShortTag() == "!!null" {
+			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, inner)
+		}
+		if err := l.walk(child, inner); err != nil {
+			return err
 		}
 	}
-	if node.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := node.Content[i]
-		inner := strings.TrimPrefix(path+"."+key.Value, ".")
-		l[inner] = key.Line
-		l.walk(node.Content[i+1], inner)
-	}
+	return nil
 }
 
 // field is the innermost field that stands at a line.
@@ -97,6 +106,7 @@ func explain(name string, file Lines, err error) error {
 	}
 	for i, line := range lines {
 		line = strings.TrimPrefix(line, "yaml: ")
+		line = strings.ReplaceAll(line, "\n", " ") // of a value that it quotes
 		line = unknown.ReplaceAllString(line, `line $1: there is no field "$2" here`)
 		line = repeated.ReplaceAllString(line, `field "$1" stands at line $2 already`)
 		line = goType.ReplaceAllStringFunc(line, plainType)
