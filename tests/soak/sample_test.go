@@ -1,0 +1,144 @@
+package soak_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sandboxd/sandboxd/tests/daemon"
+)
+
+// sample is what the daemon and its nursery have at rest, after so many runs. Memory is what is resident, in KiB.
+type sample struct {
+	runs int
+	daemon.Levels
+	daemonThreads, nurseryThreads int
+	daemonMemory, nurseryMemory   int
+}
+
+func take(t testing.TB, d *daemon.Daemon, runs int) sample {
+	t.Helper()
+	memory := settled(t, d)
+	levels, nursery := d.Rest(t, poolSize), nurseryOf(t, d.PID)
+	return sample{
+		runs: runs, Levels: levels,
+		daemonThreads: status(t, d.PID, "Threads"), daemonMemory: memory,
+		nurseryThreads: status(t, nursery, "Threads"), nurseryMemory: status(t, nursery, "VmRSS"),
+	}
+}
+
+// settled is the least memory that the daemon gets by with when garbage collections run one after the other. What is resident
+// else depends on where the last one left off, and is up to three times as much. They run because a gateway sends lines that
+// are refused, each of which was read into 256 KiB that are garbage then.
+func settled(t testing.TB, d *daemon.Daemon) int {
+	t.Helper()
+	conn, err := net.Dial("unix", d.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	line, answers := strings.Repeat("x", 200<<10)+"\n", bufio.NewReader(conn)
+	least := math.MaxInt
+	for inVain := 0; inVain < 100; inVain++ {
+		if _, err := io.WriteString(conn, line); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answers.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond) // a collection ends before there is more garbage, and the runtime gives pages back
+		if now := status(t, d.PID, "VmRSS"); now < least {
+			least, inVain = now, 0
+		}
+	}
+	return least
+}
+
+// status is a number in /proc/PID/status (proc_pid_status(5)).
+func status(t testing.TB, pid int, key string) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+key+":")
+	var n int
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatalf("%s of process %d: %v", key, pid, err)
+	}
+	return n
+}
+
+func comm(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// nurseryOf is the nursery of a daemon.
+func nurseryOf(t testing.TB, pid int) int {
+	t.Helper()
+	for _, below := range daemon.Descendants(pid) {
+		if comm(below) == "sandbox-nursery" {
+			return below
+		}
+	}
+	t.Fatal("no nursery")
+	return 0
+}
+
+// judge compares the second half of the samples with the first, by their medians: what leaks is higher in the second half, and
+// one sample that a garbage collection hit or missed is neither.
+func judge(t testing.TB, all []sample) {
+	t.Helper()
+	for _, level := range []struct {
+		name string
+		of   func(sample) int
+		room int // above the ten percent
+	}{
+		// A Go process of this size has a MiB more or less, and grows up to its first collections, which in the nursery, that makes
+		// little garbage, come after hundreds of runs.
+		{"daemon's memory", func(s sample) int { return s.daemonMemory }, 1 << 10},
+		{"nursery's memory", func(s sample) int { return s.nurseryMemory }, 1 << 10},
+		// The Go runtime keeps the threads that it ever needed at once, which on a busy machine are a few more some day.
+		{"daemon's threads", func(s sample) int { return s.daemonThreads }, 8},
+		{"nursery's threads", func(s sample) int { return s.nurseryThreads }, 8},
+	} {
+		var values []int
+		for _, s := range all {
+			values = append(values, level.of(s))
+		}
+		first, second := median(values[:len(values)/2]), median(values[len(values)/2:])
+		if second > first+first/10+level.room {
+			t.Errorf("the %s grew from %d to %d, as medians of the first and second half of the runs", level.name, first, second)
+		}
+	}
+}
+
+func median(values []int) int {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// table is the samples for people.
+func table(all []sample) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "runs\tdaemon fds\tthreads\tKiB\tnursery fds\tthreads\tKiB\tprocesses\tcgroups\t")
+	for _, s := range all {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", s.runs, s.DaemonFDs, s.daemonThreads, s.daemonMemory,
+			s.NurseryFDs, s.nurseryThreads, s.nurseryMemory, s.Processes, s.Cgroups)
+	}
+	w.Flush()
+	return b.String()
+}
