@@ -57,7 +57,7 @@ func TestSpinning(t *testing.T) {
 			if out.Kind != js.KindCPU || out.Error.Hint == "" {
 				t.Error(brief(out))
 			}
-			if took := time.Since(start); took > 2*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -113,7 +113,7 @@ func TestNativeLoops(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			how, kind, took := inChild(t, js.Program{Source: c.text, Limits: js.Limits{CPU: 100 * time.Millisecond, MemoryBytes: 256 << 20}})
 			kind, _, _ = strings.Cut(kind, " ")
-			if kind != js.KindCPU && kind != js.KindMemory || took > 5*time.Second {
+			if kind != js.KindCPU && kind != js.KindMemory || took > 30*time.Second {
 				t.Errorf("%s %s after %v", how, kind, took)
 			}
 			t.Logf("%s %s after %v", how, kind, took)

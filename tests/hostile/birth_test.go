@@ -82,7 +82,7 @@ func refuse(t *testing.T, bin, want string) {
 	if !strings.Contains(text, "sandboxd: error: no worker of profile \"default\" can be jailed here") || !strings.Contains(text, want) {
 		t.Errorf("the error does not say %q:\n%s", want, text)
 	}
-	gone(t, time.Second, all...)
+	gone(t, all...)
 }
 
 // TestBirthLater has workers that go wrong when the daemon serves already: it must say so, and recover.
@@ -156,7 +156,7 @@ func TestIdleDeath(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		gone(t, time.Second, dead...)
+		gone(t, dead...)
 		time.Sleep(20 * time.Millisecond) // for the nursery to tell
 		s.served(t)
 		s.calm(t)

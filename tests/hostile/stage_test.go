@@ -33,7 +33,7 @@ type stage struct {
 const (
 	realProgram = `const r = await tools.s.echo({x: 1}); return r.ok ? 7 : 8`
 	poolSize    = 2
-	patience    = 10 * time.Second // on a machine that is busy with other tests
+	patience    = 30 * time.Second // on a machine that is busy with other tests
 )
 
 // emptyPool is a configuration with which the only worker there is has a run.
@@ -295,9 +295,9 @@ func lives(pid int) bool {
 }
 
 // gone waits until no process of pids lives.
-func gone(t testing.TB, within time.Duration, pids ...int) {
+func gone(t testing.TB, pids ...int) {
 	t.Helper()
-	daemon.Eventually(t, within, func() error {
+	daemon.Eventually(t, patience, func() error {
 		for _, pid := range pids {
 			if lives(pid) {
 				return fmt.Errorf("process %d (%s) lives", pid, comm(pid))
