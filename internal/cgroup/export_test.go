@@ -3,7 +3,6 @@ package cgroup
 import "golang.org/x/sys/unix"
 
 var (
-	FindIn      = find
 	ParseNumber = parseNumber
 	ParseField  = parseField
 	ParsePIDs   = parsePIDs

@@ -65,66 +65,6 @@ func TestValidName(t *testing.T) {
 	}
 }
 
-const (
-	// systemd's own, unified and hybrid.
-	unifiedMounts = "22 28 0:20 / /proc rw,relatime - proc proc rw\n" +
-		"31 24 0:27 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n"
-	hybridMounts = "30 24 0:26 / /sys/fs/cgroup ro,nosuid,nodev,noexec shared:8 - tmpfs tmpfs ro,mode=755\n" +
-		"31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n" +
-		"36 30 0:32 / /sys/fs/cgroup/memory rw,nosuid,nodev,noexec,relatime shared:15 - cgroup cgroup rw,memory\n"
-	// A unit with a root directory of its own, and its cgroup bound to /cg.
-	unitMounts = unifiedMounts +
-		"90 80 0:27 /system.slice/sandbox-nursery.service /cg rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n" +
-		"91 80 0:27 /system.slice/sandbox /other rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
-)
-
-func TestFindIn(t *testing.T) {
-	for _, test := range []struct {
-		name, own, mounts string
-		want              []string
-	}{
-		{"session", "0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-7.scope\n", unifiedMounts,
-			[]string{"/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/run-7.scope"}},
-		{"cgroup namespace", "0::/\n", unifiedMounts, []string{"/sys/fs/cgroup"}},
-		{"a unit's bind", "0::/system.slice/sandbox-nursery.service\n", unitMounts,
-			[]string{"/cg", "/sys/fs/cgroup/system.slice/sandbox-nursery.service"}},
-		{"below a unit's bind", "0::/system.slice/sandbox-nursery.service/nursery\n", unitMounts,
-			[]string{"/cg/nursery", "/sys/fs/cgroup/system.slice/sandbox-nursery.service/nursery"}},
-		{"v1 without what is needed", "3:cpuset:/\n2:net_cls,net_prio:/\n1:name=systemd:/x\n0::/x\n", hybridMounts,
-			[]string{"/sys/fs/cgroup/unified/x"}},
-		{"strange names", "0::/a b\\c\n", `40 1 0:27 /a\040b\134c /m\011n rw - cgroup2 x rw` + "\n", []string{"/m\tn"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := cgroup.FindIn(test.own, test.mounts)
-			if err != nil || !slices.Equal(got, test.want) {
-				t.Errorf("%q, %v; want %q", got, err, test.want)
-			}
-		})
-	}
-	for _, test := range []struct{ name, own, mounts, says string }{
-		{"hybrid", "12:memory:/\n4:cpu,cpuacct:/user.slice\n1:name=systemd:/x\n0::/x\n", hybridMounts, "memory controller with cgroup v1"},
-		{"v1 cpu", "4:cpu,cpuacct:/\n0::/x\n", hybridMounts, "cpu controller with cgroup v1"},
-		{"v1 pids, order turned", "0::/x\n4:pids:/\n", hybridMounts, "pids controller with cgroup v1"},
-		{"v1 only", "1:name=systemd:/x\n", hybridMounts, "no cgroup v2"},
-		{"nothing", "", unifiedMounts, "no cgroup v2"},
-		{"not lines", "x\n", unifiedMounts, "the line"},
-		{"no mount", "0::/x\n", "22 28 0:20 / /proc rw,relatime - proc proc rw\n", "no mount shows /x"},
-		{"another's mount", "0::/system.slice/a.service2\n", "90 80 0:27 /system.slice/a.service /cg rw - cgroup2 x rw\n", "no mount shows"},
-		{"broken mounts", "0::/x\n", "\n - \n1 2 3 - cgroup2 x\n / / / / / / - cgroup x rw\n", "no mount shows"},
-		{"deleted", "0::/x (deleted)\n", unifiedMounts, "(deleted)"},
-		{"outside of the namespace", "0::/../x\n", unifiedMounts, "/../x"},
-		{"relative", "0::x\n", unifiedMounts, "no cgroup v2"},
-		{"not clean", "0::/x/../../y\n", unifiedMounts, "no cgroup v2"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := cgroup.FindIn(test.own, test.mounts)
-			if !errors.Is(err, cgroup.ErrUnavailable) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%q, %v; want an error about %q", got, err, test.says)
-			}
-		})
-	}
-}
-
 func TestOpenRefuses(t *testing.T) {
 	for dir, says := range map[string]string{
 		"relative":                  "absolute",
@@ -174,8 +114,6 @@ func TestProbe(t *testing.T) {
 func FuzzParsers(f *testing.F) {
 	f.Add(cpuStat, "usage_usec")
 	f.Add("12\n0\n", "")
-	f.Add("0::/system.slice/sandbox-nursery.service\n", unitMounts)
-	f.Add("12:memory:/\n0::/x\n", hybridMounts)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if n, err := cgroup.ParseNumber(a); err == nil && n < 0 {
 			t.Errorf("number %d of %q", n, a)
@@ -188,15 +126,6 @@ func FuzzParsers(f *testing.F) {
 		}
 		if cgroup.ValidName(a) && (a == "" || strings.ContainsAny(a, "/.\x00\n") || path.Base(a) != a) {
 			t.Errorf("the name %q is valid", a)
-		}
-		dirs, err := cgroup.FindIn(a, b)
-		if (err == nil) != (len(dirs) > 0) || err != nil && !errors.Is(err, cgroup.ErrUnavailable) {
-			t.Errorf("found %q, %v", dirs, err)
-		}
-		for _, dir := range dirs {
-			if strings.Contains(dir, "/../") {
-				t.Errorf("found %q in %q and %q", dir, a, b)
-			}
 		}
 	})
 }

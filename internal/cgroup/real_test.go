@@ -500,14 +500,6 @@ func TestNotDelegated(t *testing.T) {
 	}
 }
 
-func TestFindSelf(t *testing.T) {
-	openTree(t)
-	got, err := cgroup.Find()
-	if want := filepath.Join(delegated(t), "nursery"); err != nil || got != want {
-		t.Errorf("found %q, %v; want %q", got, err, want)
-	}
-}
-
 // TestDescriptorsAreNotInherited looks at the descriptors below the directory: the tree's own, none of the leaf's, and
 // that of cpu.max, which Go's runtime keeps open.
 func TestDescriptorsAreNotInherited(t *testing.T) {

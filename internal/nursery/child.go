@@ -55,7 +55,8 @@ func (c *child) raise(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Re
 	if err != nil {
 		return nil, err
 	}
-	c.process, err = s.start(theirs)
+	var inLeaf bool
+	c.process, inLeaf, err = s.start(theirs, c.leaf)
 	theirs.close()
 	if err != nil {
 		c.handOver()
@@ -68,7 +69,7 @@ func (c *child) raise(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Re
 	if err != nil {
 		err = fmt.Errorf("look at worker: %w", err)
 	} else {
-		report, err = c.confine(ctx, s, spec)
+		report, err = c.confine(ctx, s, spec, inLeaf)
 	}
 	if err != nil {
 		c.kill()
@@ -110,8 +111,8 @@ func (c *child) open() (ends, error) {
 	return ends{theirSocket, os.NewFile(uintptr(pipe[1]), "worker's stderr")}, nil
 }
 
-// confine opens the gate, waits for READY and checks what it says.
-func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec) (*jail.Report, error) {
+// confine opens the gate, waits for READY and checks what it says. InLeaf: the worker was born in its cgroup.
+func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec, inLeaf bool) (*jail.Report, error) {
 	if err := c.socket.SetDeadline(time.Now().Add(birthWait)); err != nil {
 		return nil, fmt.Errorf("bound birth: %w", err)
 	}
@@ -121,7 +122,7 @@ func (c *child) confine(ctx context.Context, s *spawner, spec jail.Spec) (*jail.
 	if err != nil {
 		return nil, fmt.Errorf("marshal jail: %w", err)
 	}
-	if c.leaf != nil {
+	if c.leaf != nil && !inLeaf {
 		if err := c.leaf.Add(c.pid); err != nil { // it waits at its gate
 			return nil, err
 		}

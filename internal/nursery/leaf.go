@@ -3,6 +3,7 @@ package nursery
 import (
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"time"
 )
@@ -16,7 +17,8 @@ type Tree interface {
 
 // A Leaf is the cgroup of one worker.
 type Leaf interface {
-	Add(pid int) error             // the worker, which waits at its gate
+	Dir() (*os.File, error)        // for a worker that is born there
+	Add(pid int) error             // one that was not, and waits at its gate
 	Check(pid int) error           // that it is there, alone, and that the kernel has the limits
 	Awake() error                  // full weight on the processors
 	Limit(memoryBytes int64) error // lowers

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -23,10 +24,13 @@ type spawner struct {
 
 	mu      sync.Mutex // guards the field below
 	checked map[jail.Spec]bool
+
+	noClone3 atomic.Bool // a filter on the nursery forbids it
 }
 
 type job struct {
 	files []*os.File
+	leaf  *os.File // the directory of the cgroup to be born in; nil: the nursery's own
 	done  chan<- started
 }
 
@@ -116,7 +120,7 @@ func (s *spawner) run() {
 			Dir:   "/",
 			Env:   []string{},
 			Files: j.files,
-			Sys:   attributes(os.Geteuid()),
+			Sys:   attributes(os.Geteuid(), j.leaf),
 		})
 		j.done <- started{process, err}
 	}
@@ -132,7 +136,7 @@ func (s *spawner) stop() {
 // machine: the kernel's overflow uid. A packaged nursery has a user of its own, and is never root.
 const nobody = 65534
 
-func attributes(euid int) *syscall.SysProcAttr {
+func attributes(euid int, leaf *os.File) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{
 		Setsid:    true, // no terminal to type at
 		Pdeathsig: syscall.SIGKILL,
@@ -140,16 +144,37 @@ func attributes(euid int) *syscall.SysProcAttr {
 	if euid == 0 {
 		a.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
+	if leaf != nil {
+		a.UseCgroupFD, a.CgroupFD = true, int(leaf.Fd())
+	}
 	return a
 }
 
-// start forks the worker with its four descriptors.
-func (s *spawner) start(theirs ends) (*os.Process, error) {
-	done := make(chan started, 1)
-	s.jobs <- job{[]*os.File{s.null, s.null, theirs.stderr, theirs.socket}, done}
-	got := <-done
-	if errors.Is(got.err, os.ErrPermission) && os.Geteuid() == 0 {
-		return nil, fmt.Errorf("%w: as root, workers run as user %d, which takes CAP_SETUID and CAP_SETGID", got.err, nobody)
+// start forks the worker with its four descriptors: in its leaf, if it has one, unless what confines the nursery forbids
+// that. It tells which.
+func (s *spawner) start(theirs ends, l Leaf) (p *os.Process, inLeaf bool, err error) {
+	var dir *os.File
+	if l != nil && !s.noClone3.Load() {
+		if dir, err = l.Dir(); err != nil {
+			return nil, false, err
+		}
+		defer dir.Close()
 	}
+	p, err = s.fork(theirs, dir)
+	if dir != nil && (errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM)) { // RestrictNamespaces=, SystemCallFilter=, seccomp of a container
+		s.noClone3.Store(true)
+		dir = nil
+		p, err = s.fork(theirs, nil)
+	}
+	if errors.Is(err, os.ErrPermission) && os.Geteuid() == 0 {
+		err = fmt.Errorf("%w: as root, workers run as user %d, which takes CAP_SETUID and CAP_SETGID", err, nobody)
+	}
+	return p, dir != nil, err
+}
+
+func (s *spawner) fork(theirs ends, leaf *os.File) (*os.Process, error) {
+	done := make(chan started, 1)
+	s.jobs <- job{[]*os.File{s.null, s.null, theirs.stderr, theirs.socket}, leaf, done}
+	got := <-done
 	return got.process, got.err
 }

@@ -127,13 +127,13 @@ func parse(name, source string, text []byte, builtin map[string]Profile) (Profil
 	if source == builtinSource {
 		label = name + ".yaml (" + source + ")"
 	}
+	if wrong := odd(label, text); wrong != nil {
+		return Profile{}, &InvalidError{wrong}
+	}
 	var f file
 	lines, err := strictyaml.Decode(label, text, &f)
 	if err != nil {
 		return Profile{}, &InvalidError{strings.Split(err.Error(), "\n")}
-	}
-	if wrong := odd(label, text); wrong != nil {
-		return Profile{}, &InvalidError{wrong}
 	}
 	base := Profile{Jail: jailDefault}
 	if _, extends := lines["extends"]; extends {

@@ -9,13 +9,19 @@ import (
 )
 
 // odd lists what YAML allows and a profile does not, as it sets what a reader would not expect: 010 is 8, and 1.9 is 1.
-// The text is known to be YAML.
+// It tells all at once; what is no YAML is strictyaml's to tell.
 func odd(label string, text []byte) []string {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return []string{fmt.Sprintf("%s: %v", label, err)}
+		return nil
 	}
-	return oddities(label, &document, "")
+	var all []string
+	for _, top := range document.Content {
+		if top.ShortTag() != "!!null" { // a file with nothing in it
+			all = append(all, oddities(label, top, "")...)
+		}
+	}
+	return all
 }
 
 var (
@@ -32,6 +38,8 @@ func oddities(label string, node *yaml.Node, path string) []string {
 	switch {
 	case clever(node):
 		return wrong(node, "anchors, aliases and tags of YAML are not for profiles; write the value")
+	case node.ShortTag() == "!!null":
+		return wrong(node, "has no value; give it one, or leave it out")
 	case path == "jail.cpus" && !decimal.MatchString(node.Value):
 		return wrong(node, fmt.Sprintf("%q is no decimal number of at most three places", node.Value))
 	case numeric && path != "jail.cpus" && !whole.MatchString(node.Value):

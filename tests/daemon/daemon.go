@@ -224,36 +224,6 @@ func Gone(t testing.TB, pids []int) {
 	})
 }
 
-// Descendants lists the processes below pid, which is the daemon's nursery and its workers.
-func Descendants(pid int) []int {
-	children := make(map[int][]int)
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		var child, parent int
-		var state string
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		if _, err := fmt.Sscan(rest, &state, &parent); err != nil {
-			continue
-		}
-		if _, err := fmt.Sscan(e.Name(), &child); err == nil {
-			children[parent] = append(children[parent], child)
-		}
-	}
-	var all []int
-	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		all = append(all, children[queue[0]]...)
-		queue = append(queue, children[queue[0]]...)
-	}
-	return all
-}
-
 // Eventually tries until there is no error, and fails the test with the last one.
 func Eventually(t testing.TB, wait time.Duration, try func() error) {
 	t.Helper()

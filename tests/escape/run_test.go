@@ -84,9 +84,7 @@ func TestRuns(t *testing.T) {
 		})
 	}
 	idle, _ := victims(t)
-	if got, want := d.Goroutines(t), idle.Goroutines(t); got > want {
-		t.Errorf("%d goroutines are left, an idle daemon has %d:\n%s", got, want, d.Log())
-	}
+	daemon.NoMore(t, d.Goroutines(t), idle.Goroutines(t))
 }
 
 // inRuns are the attacks of a class that are made in runs: all, or the first by number.

@@ -100,7 +100,7 @@ func TestBirthLater(t *testing.T) {
 			bin := fakeBin(t, "")
 			s := &stage{pool: 1, honest: script(call(1, "s", "echo", `{"x":1}`), "await 1", done("ok", "7"))}
 			s.Daemon = daemon.Start(t, daemon.Options{Bin: bin, Config: "pool: {default: 1}\nruns: {queue_wait: 300ms}\n"})
-			s.base = s.full(t)
+			s.base = s.Rest(t, s.pool)
 			plan(t, bin, a.birth)
 			for _, pid := range s.workers(t) {
 				syscall.Kill(pid, syscall.SIGKILL)
@@ -171,7 +171,7 @@ func TestDeathAtOnce(t *testing.T) {
 	bin := fakeBin(t, "")
 	s := &stage{pool: 4, honest: script(call(1, "s", "echo", `{"x":1}`), "await 1", done("ok", "7"))}
 	s.Daemon = daemon.Start(t, daemon.Options{Bin: bin, Config: "pool: {default: 4}\n"})
-	s.base = s.full(t)
+	s.base = s.Rest(t, s.pool)
 	plan(t, bin, "flicker")
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		for _, pid := range s.workers(t) {

@@ -512,7 +512,7 @@ func disconnects(t *testing.T, s *stage) {
 	r.conn.Close()
 	daemon.Eventually(t, patience, func() error {
 		for _, pid := range before {
-			if !lives(pid) {
+			if daemon.Living(pid) == 0 {
 				return nil // the one that ran it
 			}
 		}
@@ -711,7 +711,7 @@ func TestGatewayRefused(t *testing.T) {
 		skip.Because(t, "this user is the allowed one: 12345")
 	}
 	d := daemon.Start(t, daemon.Options{Config: "pool: {default: 1}\ncallers: {uids: [\"12345\"]}\n"})
-	before := fds(d.PID)
+	before := daemon.FDs(d.PID)
 	for range 20 {
 		c, err := sandboxd.Dial(context.Background(), d.Socket, honestGateway)
 		if err == nil {
@@ -723,7 +723,7 @@ func TestGatewayRefused(t *testing.T) {
 		}
 	}
 	daemon.Eventually(t, 5*time.Second, func() error {
-		if after := fds(d.PID); after > before+3 { // those of the one warm worker may come in between
+		if after := daemon.FDs(d.PID); after > before+3 { // those of the one warm worker may come in between
 			return fmt.Errorf("%d descriptors, %d before", after, before)
 		}
 		return nil

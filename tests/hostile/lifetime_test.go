@@ -109,7 +109,7 @@ func TestNurseryKilled(t *testing.T) {
 	for range 3 {
 		run := s.begin(t, sandboxd.Program{Source: caller})
 		s.more(t, 1)
-		nursery := s.nursery(t)
+		nursery := daemon.Nursery(t, s.PID)
 		workers := s.workers(t)
 		if err := syscall.Kill(nursery, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestNurseryKilled(t *testing.T) {
 func TestNurseryStopped(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "runs: {queue_wait: 300ms}\n", "-")
-	nursery := s.nursery(t)
+	nursery := daemon.Nursery(t, s.PID)
 	run := s.begin(t, sandboxd.Program{Source: caller, Limits: &sandboxd.Limits{WallMS: 500}})
 	s.more(t, 1)
 	if err := syscall.Kill(nursery, syscall.SIGSTOP); err != nil {

@@ -27,7 +27,7 @@ type stage struct {
 	*daemon.Daemon
 	honest string // a program that makes one call and returns 7
 	pool   int
-	base   levels
+	base   daemon.Levels
 }
 
 const (
@@ -56,7 +56,7 @@ func newStage(t *testing.T, config, birth string) *stage {
 	}
 	s.Daemon = daemon.Start(t, o)
 	s.served(t)
-	s.base = s.full(t)
+	s.base = s.Rest(t, s.pool)
 	return s
 }
 
@@ -156,119 +156,21 @@ var honestGateway = sandboxd.Options{
 	},
 }
 
-// levels are what must not rise.
-type levels struct{ daemonFDs, nurseryFDs, processes int }
-
-func (s *stage) now() (levels, error) {
-	var l levels
-	pids := daemon.Descendants(s.PID)
-	nursery := 0
-	for _, pid := range pids {
-		if comm(pid) == "sandbox-nursery" {
-			nursery = pid
-		}
-	}
-	if nursery == 0 {
-		return l, fmt.Errorf("no nursery among %v", pids)
-	}
-	return levels{fds(s.PID), fds(nursery), len(pids)}, nil
-}
-
-// full waits until the pool is full, and says what that is like.
-func (s *stage) full(t testing.TB) levels {
-	t.Helper()
-	var before levels
-	same := 0
-	daemon.Eventually(t, patience, func() error {
-		l, err := s.now()
-		if err != nil {
-			return err
-		}
-		if l.processes != 1+s.pool || l != before {
-			before, same = l, 0
-			return fmt.Errorf("not at rest: %+v", l)
-		}
-		if same++; same < 10 {
-			return fmt.Errorf("not at rest for long enough: %+v", l)
-		}
-		return nil
-	})
-	return before
-}
-
 // calm waits until the daemon is what it was before the attacks.
 func (s *stage) calm(t testing.TB) {
 	t.Helper()
-	daemon.Eventually(t, patience, func() error {
-		l, err := s.now()
-		if err == nil && l != s.base {
-			err = fmt.Errorf("after the attack: %+v, before the first one: %+v", l, s.base)
-		}
-		return err
-	})
+	s.Calm(t, s.base)
 }
 
 // finish ends the daemon with a dump of its goroutines, which must be no more than those of an idle daemon.
 func (s *stage) finish(t *testing.T) {
 	t.Helper()
 	s.calm(t)
-	idle := newStage(t, "", "-").goroutines(t)
-	if got := s.goroutines(t); got > idle {
-		t.Errorf("%d goroutines are left, an idle daemon has %d:\n%s", got, idle, s.Log())
-	}
-}
-
-// goroutines ends the daemon, and counts its goroutines but for the runtime's own: the Go runtime answers
-// SIGQUIT with a dump of them.
-func (s *stage) goroutines(t *testing.T) int {
-	t.Helper()
-	s.Signal(t, syscall.SIGQUIT)
-	select {
-	case <-s.Exited():
-	case <-time.After(patience):
-		t.Fatal("sandboxd does not end on SIGQUIT")
-	}
-	n := 0
-	for _, dump := range strings.Split(s.Log(), "\n\n") {
-		if strings.HasPrefix(dump, "goroutine ") && !strings.Contains(dump, "\ncreated by runtime.") {
-			n++
-		}
-	}
-	if n == 0 {
-		t.Fatalf("no goroutines in the dump:\n%s", s.Log())
-	}
-	return n
-}
-
-func (s *stage) nursery(t testing.TB) int {
-	t.Helper()
-	for _, pid := range daemon.Descendants(s.PID) {
-		if comm(pid) == "sandbox-nursery" {
-			return pid
-		}
-	}
-	t.Fatal("no nursery")
-	return 0
+	daemon.NoMore(t, s.Goroutines(t), newStage(t, "", "-").Goroutines(t))
 }
 
 // workers lists the processes below the nursery.
-func (s *stage) workers(t testing.TB) []int { return daemon.Descendants(s.nursery(t)) }
-
-func comm(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
-}
-
-func fds(pid int) int {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		return -1
-	}
-	return len(entries)
-}
+func (s *stage) workers(t testing.TB) []int { return daemon.Descendants(daemon.Nursery(t, s.PID)) }
 
 // rss is the resident memory of a process in bytes.
 func rss(t testing.TB, pid int) int64 {
@@ -284,24 +186,12 @@ func rss(t testing.TB, pid int) int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// lives reports whether a process is there and no zombie.
-func lives(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
-}
-
 // gone waits until no process of pids lives.
 func gone(t testing.TB, pids ...int) {
 	t.Helper()
 	daemon.Eventually(t, patience, func() error {
-		for _, pid := range pids {
-			if lives(pid) {
-				return fmt.Errorf("process %d (%s) lives", pid, comm(pid))
-			}
+		if pid := daemon.Living(pids...); pid != 0 {
+			return fmt.Errorf("process %d (%s) lives", pid, daemon.Comm(pid))
 		}
 		return nil
 	})

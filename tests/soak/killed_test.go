@@ -29,7 +29,7 @@ func TestKilled(t *testing.T) {
 		d := launch(t, bin, socket)
 		ended := d.load(t)
 		time.Sleep(rand.N(60 * time.Millisecond))
-		nursery := nurseryOf(t, d.pid)
+		nursery := daemon.Nursery(t, d.pid)
 		all := append(daemon.Descendants(nursery), nursery)
 		if err := syscall.Kill(d.pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
@@ -37,8 +37,8 @@ func TestKilled(t *testing.T) {
 		killed := time.Now()
 		daemon.Eventually(t, patience, func() error {
 			all = append(all, daemon.Descendants(nursery)...) // one that was forked meanwhile is the nursery's too
-			if pid := lives(all); pid != 0 {
-				return fmt.Errorf("process %d (%s) lives", pid, comm(pid))
+			if pid := daemon.Living(all...); pid != 0 {
+				return fmt.Errorf("process %d (%s) lives", pid, daemon.Comm(pid))
 			}
 			return nil
 		})
@@ -141,18 +141,6 @@ func (d *launched) wait(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("sandboxd does not end")
 	}
-}
-
-// lives is the first of pids that is a process and no zombie; 0 if there is none.
-func lives(pids []int) int {
-	for _, pid := range pids {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		_, state, _ := strings.Cut(string(stat), ") ")
-		if err == nil && !strings.HasPrefix(state, "Z") {
-			return pid
-		}
-	}
-	return 0
 }
 
 // running are the processes whose program lies below bin, as far as this user may know: workers let root look only.

@@ -27,7 +27,7 @@ type sample struct {
 func take(t testing.TB, d *daemon.Daemon, runs int) sample {
 	t.Helper()
 	memory := settled(t, d)
-	levels, nursery := d.Rest(t, poolSize), nurseryOf(t, d.PID)
+	levels, nursery := d.Rest(t, poolSize), daemon.Nursery(t, d.PID)
 	return sample{
 		runs: runs, Levels: levels,
 		daemonThreads: status(t, d.PID, "Threads"), daemonMemory: memory,
@@ -75,26 +75,6 @@ func status(t testing.TB, pid int, key string) int {
 		t.Fatalf("%s of process %d: %v", key, pid, err)
 	}
 	return n
-}
-
-func comm(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
-}
-
-// nurseryOf is the nursery of a daemon.
-func nurseryOf(t testing.TB, pid int) int {
-	t.Helper()
-	for _, below := range daemon.Descendants(pid) {
-		if comm(below) == "sandbox-nursery" {
-			return below
-		}
-	}
-	t.Fatal("no nursery")
-	return 0
 }
 
 // judge compares the second half of the samples with the first, by their medians: what leaks is higher in the second half, and

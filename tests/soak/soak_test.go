@@ -67,9 +67,7 @@ func soak(t *testing.T, o daemon.Options, n int, honest, hostile []kind) {
 	}
 	t.Logf("at rest:\n%s", table(all))
 	judge(t, all[1:])
-	if left := d.Goroutines(t); left != fresh {
-		t.Errorf("%d goroutines are left, a daemon that had no run has %d:\n%s", left, fresh, d.Log())
-	}
+	daemon.NoMore(t, d.Goroutines(t), fresh)
 }
 
 // gateway is one connected gateway; it has one run at a time.
