@@ -199,7 +199,8 @@ func (c *child) wait() {
 	if c.status != nil {
 		c.status.Close()
 	}
-	if err != nil {
+	if err != nil { // it may live: nobody would know it any more
+		c.kill()
 		c.exit = Exit{Code: -1}
 		return
 	}

@@ -234,7 +234,7 @@ func files(control []byte) []*os.File {
 			continue
 		}
 		for _, n := range numbers {
-			_ = unix.SetNonblock(n, true) // it is; os.File asks for it
+			// Their flags are the nursery's, too: a pidfd that does not block ends its wait for the worker (EAGAIN).
 			got = append(got, os.NewFile(uintptr(n), "from nursery"))
 		}
 	}

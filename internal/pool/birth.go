@@ -17,16 +17,20 @@ func (p *Pool) fill(ctx context.Context, s *shelf) {
 			return
 		}
 		s.hold(1)
+		died := false
 		select {
 		case s.ready <- w:
 			s.hold(-1)
 			continue
 		case <-w.Dead:
-			p.log.Warn("idle worker died", "profile", s.Name, "pid", w.PID)
+			died = true
 		case <-ctx.Done():
 		}
 		s.hold(-1)
-		w.Bury()
+		exit, err := w.Bury()
+		if died {
+			p.log.Warn("idle worker died", "profile", s.Name, "pid", w.PID, "exit", exit, "error", err)
+		}
 	}
 }
 

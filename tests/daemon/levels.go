@@ -34,21 +34,31 @@ func (d *Daemon) Rest(t testing.TB, pool int) Levels {
 	t.Helper()
 	Eventually(t, patience, func() error { return d.full(pool) })
 	var before Levels
-	same := 0
+	d.still(t, func(now Levels) bool {
+		was := before
+		before = now
+		return now == was && now.Processes == 1+pool
+	})
+	return before
+}
+
+// still waits until the levels are right ten times in a row.
+func (d *Daemon) still(t testing.TB, right func(Levels) bool) {
+	t.Helper()
+	times := 0
 	Eventually(t, patience, func() error {
 		now, err := d.Levels()
 		if err != nil {
 			return err
 		}
-		if now.Processes != 1+pool || now != before {
-			before, same = now, 0
+		if times++; !right(now) {
+			times = 0
 		}
-		if same++; same < 10 {
+		if times < 10 {
 			return fmt.Errorf("not at rest for long enough: %+v", now)
 		}
 		return nil
 	})
-	return before
 }
 
 // full asks the daemon whether so many workers are ready.
@@ -74,16 +84,15 @@ func (d *Daemon) full(pool int) error {
 	return nil
 }
 
-// Calm waits until the levels are what they were.
+// Calm waits until the levels are what they were, and stay so.
 func (d *Daemon) Calm(t testing.TB, were Levels) {
 	t.Helper()
-	Eventually(t, patience, func() error {
-		now, err := d.Levels()
-		if err == nil && now != were {
-			err = fmt.Errorf("levels are %+v, and were %+v", now, were)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the levels were %+v", were)
 		}
-		return err
-	})
+	}()
+	d.still(t, func(now Levels) bool { return now == were })
 }
 
 // Goroutines ends the daemon, and counts its goroutines by what they run, but for the runtime's own: the Go
