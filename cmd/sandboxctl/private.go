@@ -60,7 +60,11 @@ func startConfigured(ctx context.Context, scope []string, config string, log io.
 		return nil, fmt.Errorf("make its directory: %w", err)
 	}
 	p := &private{dir: dir, socket: filepath.Join(dir, "sandboxd.sock"), stderr: &tail{}, exited: make(chan struct{})}
-	if err := p.launch(ctx, slices.Concat(scope, []string{binary}), config, log); err != nil {
+	command := append(slices.Clone(scope), binary)
+	if scope != nil {
+		command = append(command, "--delegated") // it is: see scopes
+	}
+	if err := p.launch(ctx, command, config, log); err != nil {
 		p.stop()
 		return nil, err
 	}

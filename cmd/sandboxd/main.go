@@ -35,9 +35,10 @@ func main() {
 
 // options are the command line.
 type options struct {
-	listen  string
-	config  string
-	nursery string
+	listen    string
+	config    string
+	nursery   string
+	delegated bool
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -47,6 +48,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.listen, "listen", "", "serve gateways in the foreground on a Unix socket at `PATH`")
 	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (YAML)")
 	flags.StringVar(&o.nursery, "nursery", "", "get workers from the sandbox-nursery that is a service of its own, by its `SOCKET`; without, start one as a child")
+	flags.BoolVar(&o.delegated, "delegated", false, "the cgroup that this was started in is its own to divide, though systemd has not marked it: "+
+		"a user's service manager does not")
 	shown := flags.Bool("version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
 		return o, err

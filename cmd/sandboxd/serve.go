@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	defer listener.Close()
-	nursery, err := newNursery(o.nursery)
+	nursery, err := newNursery(o)
 	if err != nil {
 		return err
 	}
@@ -136,9 +136,9 @@ func removeStale(path string) error {
 	return nil
 }
 
-func newNursery(socket string) (*nursery.Client, error) {
-	if socket != "" {
-		return nursery.NewClient(nursery.Dial(socket)), nil
+func newNursery(o options) (*nursery.Client, error) {
+	if o.nursery != "" {
+		return nursery.NewClient(nursery.Dial(o.nursery)), nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -148,7 +148,7 @@ func newNursery(socket string) (*nursery.Client, error) {
 	if _, err := os.Stat(path); err != nil { // where its unit has it, in a root directory of its own
 		path = filepath.Join(filepath.Dir(self), "root", "bin", "sandbox-nursery")
 	}
-	return nursery.NewClient(nursery.Start(path, os.Stderr)), nil
+	return nursery.NewClient(nursery.Start(path, os.Stderr, o.delegated)), nil
 }
 
 // prove starts one worker of each profile that the pool keeps, and refuses to serve if its jail lacks something.

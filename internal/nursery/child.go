@@ -29,6 +29,7 @@ type child struct {
 	status  *os.File // its /proc/PID/status, until it was reaped: see jail.CheckStatus
 	leaf    Leaf     // nil without a cgroup
 
+	handed  bool // the daemon has it, and may give orders about it; guarded by Nursery.mu
 	killing atomic.Bool
 	dead    chan struct{} // closed when reaped
 	exit    Exit          // valid then

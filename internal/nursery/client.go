@@ -42,7 +42,8 @@ type Worker struct {
 	status *os.File // /proc/PID/status: opened once, and closed after the reaping (see jail.Check)
 }
 
-// orderWait bounds every answer of the nursery, which bounds a birth itself.
+// orderWait bounds every answer of the nursery, which bounds a birth itself. One that does not answer for so long is none:
+// the link to it ends, and the next order opens another one.
 const orderWait = birthWait + 5*time.Second
 
 // Spawn returns a new worker that is jailed, as proved from inside and checked from outside.
@@ -51,14 +52,12 @@ func (c *Client) Spawn(ctx context.Context, spec Spec) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, orderWait)
-	defer cancel()
 	got, err := link.ask(ctx, order{Op: opSpawn, Spec: &spec})
 	if err != nil {
 		return nil, err
 	}
 	if len(got.files) != workerFiles || got.Report == nil {
-		got.close()
+		link.refuse(got)
 		return nil, fmt.Errorf("nursery sent %d descriptors for a worker", len(got.files))
 	}
 	w := &Worker{
@@ -76,8 +75,6 @@ func (c *Client) Spawn(ctx context.Context, spec Spec) (*Worker, error) {
 
 // Lower sets the limit of a run that asks for less memory than its profile has. It takes a cgroup.
 func (w *Worker) Lower(ctx context.Context, memory int64) error {
-	ctx, cancel := context.WithTimeout(ctx, orderWait)
-	defer cancel()
 	if _, err := w.link.ask(ctx, order{Op: opLower, Worker: w.id, Memory: memory}); err != nil {
 		return fmt.Errorf("lower a worker's memory: %w", err)
 	}
@@ -90,9 +87,7 @@ func (w *Worker) Bury() (Exit, error) {
 	defer w.status.Close()
 	defer w.Socket.Close()
 	defer w.link.forget(w.id)
-	ctx, cancel := context.WithTimeout(context.Background(), orderWait)
-	defer cancel()
-	got, err := w.link.ask(ctx, order{Op: opBury, Worker: w.id})
+	got, err := w.link.ask(context.Background(), order{Op: opBury, Worker: w.id})
 	if err != nil {
 		return Exit{}, fmt.Errorf("bury worker: %w", err)
 	}
@@ -122,15 +117,20 @@ func (c *Client) Close() {
 	}
 }
 
-// openWait bounds the start of a nursery, or the dial.
-const openWait = 10 * time.Second
+// openWait bounds the start of a nursery, or the dial. Longer than what a crashed one left takes to bury
+// (internal/cgroup: aloneWait and buryWait).
+const openWait = 20 * time.Second
 
 // connect returns the link to a nursery that lives.
 func (c *Client) connect(ctx context.Context) (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.link != nil && c.link.alive() {
-		return c.link, nil
+	if c.link != nil {
+		if c.link.alive() {
+			return c.link, nil
+		}
+		c.link.close() // a child that hangs is killed now, and its workers with it
+		c.link = nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()

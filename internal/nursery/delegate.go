@@ -18,8 +18,8 @@ const daemonCgroup = "daemon"
 const cgroupRoot = "/sys/fs/cgroup"
 
 // delegatedCgroup returns the directory of the cgroup that the service manager delegated to this process, which it was
-// started in, as by systemd-run -p Delegate=yes.
-func delegatedCgroup() (string, error) {
+// started in, as by systemd-run -p Delegate=yes: told says so, or a mark on it.
+func delegatedCgroup(told bool) (string, error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return "", err
@@ -30,11 +30,12 @@ func delegatedCgroup() (string, error) {
 	}
 	place, _, _ = strings.Cut(place, "\n")
 	own := filepath.Join(cgroupRoot, place)
-	if parent := filepath.Dir(own); filepath.Base(own) == daemonCgroup && isDelegated(parent) {
+	if parent := filepath.Dir(own); filepath.Base(own) == daemonCgroup && (told || isDelegated(parent)) {
 		return parent, nil // since an earlier nursery
 	}
-	if !isDelegated(own) {
-		return "", fmt.Errorf("the cgroup %s was not delegated to this process: start sandboxd as a service, or by systemd-run --user --scope -p Delegate=yes", own)
+	if !told && !isDelegated(own) {
+		return "", fmt.Errorf("the cgroup %s was not delegated to this process: start sandboxd as a service, or by "+
+			"systemd-run --user --scope -p Delegate=yes sandboxd --delegated …", own)
 	}
 	dir := filepath.Join(own, daemonCgroup)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
@@ -46,8 +47,8 @@ func delegatedCgroup() (string, error) {
 	return own, nil
 }
 
-// isDelegated looks for the mark that systemd puts on what it delegates (since version 251; its CGROUP_DELEGATION
-// document). A cgroup without it is somebody else's to manage, even for root.
+// isDelegated looks for the mark that the system's manager puts on what it delegates (since version 251; its
+// CGROUP_DELEGATION document); a user's manager puts none. A cgroup without it is somebody else's to manage, even for root.
 func isDelegated(dir string) bool {
 	mark := make([]byte, 8)
 	n, err := unix.Getxattr(dir, "user.delegate", mark)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,12 +109,17 @@ func (l *link) ask(ctx context.Context, o order) (answer, error) {
 	if _, err := l.conn.Write(packet); err != nil {
 		return answer{}, fmt.Errorf("%w: %v", errGone, err)
 	}
+	late := time.NewTimer(orderWait)
+	defer late.Stop()
 	select {
 	case a := <-got:
 		if a.Err != "" {
 			return answer{}, errors.New(a.Err)
 		}
 		return a, nil
+	case <-late.C:
+		l.conn.Close() // it hangs: its workers are given up with it
+		return answer{}, fmt.Errorf("no answer from the nursery to %s within %s: it is given up", o.Op, orderWait)
 	case <-l.closed:
 		return answer{}, errGone
 	case <-ctx.Done():
@@ -142,11 +148,15 @@ func (l *link) discard(a answer) {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), orderWait)
-		defer cancel()
 		// An error means that the nursery is gone, and the worker with it.
-		_, _ = l.ask(ctx, order{Op: opBury, Worker: a.Worker})
+		_, _ = l.ask(context.Background(), order{Op: opBury, Worker: a.Worker})
 	}()
+}
+
+// refuse gets rid of an answer with a worker that is not as it should be.
+func (l *link) refuse(a answer) {
+	l.forget(a.Worker)
+	l.discard(a)
 }
 
 func (l *link) read() {

@@ -27,7 +27,7 @@ var spec = nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: 64 << 20, C
 
 func start(t *testing.T) *nursery.Client {
 	t.Helper()
-	c := nursery.NewClient(nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr))
+	c := nursery.NewClient(nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr, false))
 	t.Cleanup(c.Close)
 	return c
 }

@@ -63,7 +63,7 @@ func (n *Nursery) Serve(ctx context.Context, conn *net.UnixConn) error {
 	if err == nil {
 		err = n.serve(ctx)
 	}
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) { // it was killed with replies unread
 		return nil
 	}
 	return err
@@ -122,7 +122,11 @@ func (n *Nursery) settle(s settling) (Layers, error) {
 func (n *Nursery) serve(ctx context.Context) error {
 	spawning := make(chan struct{})
 	go func() { n.spawner.run(); close(spawning) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	err := n.obey(ctx)
+	cancel() // births that are under way
+	n.killAll()
 	n.orders.Wait()
 	n.buryAll()
 	n.watches.Wait()
@@ -195,6 +199,9 @@ func (n *Nursery) spawn(ctx context.Context, o order) error {
 		n.forget(c)
 		return err
 	}
+	n.mu.Lock()
+	c.handed = true // before the daemon knows of it
+	n.mu.Unlock()
 	err = n.hand(o.ID, c, report)
 	c.handOver()
 	if err != nil { // it died at once, and its status with it
@@ -274,7 +281,7 @@ func (n *Nursery) find(id int64) (*child, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, ok := n.workers[id]
-	if !ok {
+	if !ok || !c.handed {
 		return nil, fmt.Errorf("no worker %d", id)
 	}
 	return c, nil
@@ -286,12 +293,22 @@ func (n *Nursery) forget(c *child) {
 	delete(n.workers, c.id)
 }
 
-func (n *Nursery) buryAll() {
+// killAll ends all workers that the daemon had. Those that are being born end with their birth.
+func (n *Nursery) killAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.workers {
-		c.kill()
+		if c.handed {
+			c.kill()
+		}
 	}
+}
+
+// buryAll is for when nothing is under way any more.
+func (n *Nursery) buryAll() {
+	n.killAll()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for _, c := range n.workers {
 		<-c.dead
 		if err := c.removeLeaf(); err != nil {

@@ -28,16 +28,17 @@ func Dial(path string) Opener {
 const InheritedFD = 3
 
 // Start is for Client: it starts the nursery at path as a child, on a socket that it inherits, in namespaces of its own
-// where the system allows them. The child ends when the daemon hangs up, however that came about.
-func Start(path string, stderr *os.File) Opener {
+// where the system allows them. The child ends when the daemon hangs up, however that came about. Delegated says that
+// the cgroup of this process is its own to divide; else it must be marked so.
+func Start(path string, stderr *os.File, delegated bool) Opener {
 	return func(ctx context.Context) (*link, error) {
-		l, err := start(ctx, path, stderr, true)
+		l, err := start(ctx, path, stderr, delegated, true)
 		if err == nil {
 			return l, nil
 		}
 		// Whether that will do is for the profiles to say, which require layers, and for the daemon, which checks them.
 		refused := err
-		if l, err = start(ctx, path, stderr, false); err != nil {
+		if l, err = start(ctx, path, stderr, delegated, false); err != nil {
 			return nil, err
 		}
 		l.layers.lack(LayerNamespaces, refused.Error())
@@ -45,21 +46,21 @@ func Start(path string, stderr *os.File) Opener {
 	}
 }
 
-func start(ctx context.Context, path string, stderr *os.File, enclose bool) (*link, error) {
-	delegated, reason := delegatedCgroup()
-	conn, gone, err := fork(path, stderr, enclose, delegated)
+func start(ctx context.Context, path string, stderr *os.File, delegated, enclose bool) (*link, error) {
+	dir, reason := delegatedCgroup(delegated)
+	conn, gone, err := fork(path, stderr, enclose)
 	if err != nil {
 		return nil, err
 	}
-	l, err := settle(ctx, newLink(conn, gone), settling{Enclose: enclose, Cgroup: delegated})
-	if err == nil && delegated == "" {
+	l, err := settle(ctx, newLink(conn, gone), settling{Enclose: enclose, Cgroup: dir})
+	if err == nil && dir == "" {
 		l.layers.lack(LayerCgroup, reason.Error())
 	}
 	return l, err
 }
 
 // fork starts the process.
-func fork(path string, stderr *os.File, enclose bool, cgroup string) (*net.UnixConn, func(), error) {
+func fork(path string, stderr *os.File, enclose bool) (*net.UnixConn, func(), error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make nursery socket: %w", err)

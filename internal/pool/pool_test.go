@@ -31,7 +31,7 @@ var spec = nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: memory, CPU
 // fill runs a pool of one kind until the test ends.
 func fill(t *testing.T, size int, wrap func(pool.Spawn) pool.Spawn) *pool.Pool {
 	t.Helper()
-	client := nursery.NewClient(nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr))
+	client := nursery.NewClient(nursery.Start(filepath.Join(daemon.Binaries(t), "sandbox-nursery"), os.Stderr, false))
 	p := pool.New(wrap(client.Spawn), []pool.Kind{{Name: "default", Spec: spec, Size: size}}, 2, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -52,7 +52,7 @@ func BenchmarkBirth(b *testing.B) {
 }
 
 func nurseryOf(b *testing.B, bin string) *nursery.Client {
-	c := nursery.NewClient(nursery.Start(filepath.Join(bin, "sandbox-nursery"), os.Stderr))
+	c := nursery.NewClient(nursery.Start(filepath.Join(bin, "sandbox-nursery"), os.Stderr, false))
 	b.Cleanup(c.Close)
 	return c
 }

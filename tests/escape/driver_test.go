@@ -64,7 +64,7 @@ func (a *arm) serve(in *json.Decoder, out *json.Encoder) error {
 			return out.Encode(hello{Missing: "namespaces can't be switched off here: " + err.Error()})
 		}
 	}
-	client := nursery.NewClient(nursery.Start(filepath.Join(a.Dir, "sandbox-nursery"), os.Stderr))
+	client := nursery.NewClient(nursery.Start(filepath.Join(a.Dir, "sandbox-nursery"), os.Stderr, false))
 	defer client.Close()
 	h, err := greet(a, client)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,6 +152,54 @@ func TestNurseryStopped(t *testing.T) {
 	}
 	syscall.Kill(nursery, syscall.SIGCONT)
 	s.served(t)
+}
+
+// TestNurseryHangs freezes the nursery for good: another one must take its place, and its workers must go with it.
+func TestNurseryHangs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "", "-")
+	all := daemon.Descendants(s.PID)
+	if err := syscall.Kill(daemon.Nursery(t, s.PID), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.serve() // takes a worker, and the order for the next one has no answer
+	daemon.Eventually(t, time.Minute, func() error {
+		if pid := daemon.Living(all...); pid != 0 {
+			return fmt.Errorf("process %d (%s) of a nursery that hangs lives", pid, daemon.Comm(pid))
+		}
+		return s.serve()
+	})
+	s.calm(t)
+	s.finish(t)
+}
+
+// TestDaemonKilledDuringBirth leaves no worker, though one is under way that would take its time.
+func TestDaemonKilledDuringBirth(t *testing.T) {
+	t.Parallel()
+	daemon.Measured(t, 3*time.Second, func() time.Duration { // a birth has 10 s
+		bin := fakeBin(t, "")
+		d := daemon.Start(t, daemon.Options{Bin: bin, Config: "pool: {default: 3}\n"})
+		d.Rest(t, 3)
+		nursery := daemon.Nursery(t, d.PID)
+		before := daemon.Descendants(nursery)
+		plan(t, bin, "never")
+		if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		var all []int
+		daemon.Eventually(t, patience, func() error {
+			all = daemon.Descendants(nursery)
+			if len(all) < 3 || slices.Contains(all, before[0]) {
+				return fmt.Errorf("processes %v, before %v", all, before)
+			}
+			return nil
+		})
+		time.Sleep(50 * time.Millisecond) // it is at its gate, or past it
+		killed := time.Now()
+		d.Signal(t, syscall.SIGKILL)
+		gone(t, append(all, nursery)...)
+		return time.Since(killed)
+	})
 }
 
 // TestWorkerSignalled does from outside what can befall a worker during its run.
