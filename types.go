@@ -158,7 +158,7 @@ type Isolation struct {
 	Namespaces []string `json:"namespaces"` // those that differ from the host's
 	Rlimits    []string `json:"rlimits"`    // name=value
 	Verified   bool     `json:"verified"`   // what is listed was proved from inside and checked from outside
-	Missing    []string `json:"missing"`    // required layers that allow_missing waived
+	Missing    []string `json:"missing"`    // layers that are not in force: the profile does not require them, or allow_missing waives them
 }
 
 // ToolCall is what a gateway is asked to perform.

@@ -32,6 +32,8 @@ func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.C
 		return nil, nil, hinted{err, "join the group that may use " + socket + " (ls -l shows it), and log in again"}
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
 		return nil, nil, err
+	case o.socket != "": // what was asked for by name is not replaced by something else
+		return nil, nil, hinted{err, "without --socket, run starts a private daemon where none listens"}
 	}
 	private, err := startPrivate(ctx, o)
 	if err != nil {

@@ -35,7 +35,7 @@ func doctorCommand() *cobra.Command {
 the jail: start a worker of each profile that the pool keeps, run a program in it, and show what confines it.
 
 The daemon that listens is asked for the workers. Where none does, a private one is started, as sandboxctl run does;
-it needs all that the profile requires but a cgroup, without which it gets a warning.
+it needs all that the profile requires, but for what the configuration allows to be missing; without one, but for a cgroup.
 
 Nothing is changed, and none of this needs root. docs/doctor.md explains each line.
 

@@ -82,7 +82,7 @@ func (h *host) plan(only string) error {
 	case only != "":
 		h.wanted = []string{only}
 	case kept == nil:
-		h.wanted = []string{"default"}
+		h.wanted = []string{profile.Default}
 	default:
 		for _, w := range kept {
 			h.wanted = append(h.wanted, w.profile)

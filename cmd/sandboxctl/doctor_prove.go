@@ -17,6 +17,8 @@ import (
 type proof struct {
 	Daemon   string         `json:"daemon"` // that had them: its socket, or "private"
 	Profiles []profileProof `json:"profiles"`
+
+	waives []string // layers that a private daemon may lack
 }
 
 // profileProof is that of one profile.
@@ -37,14 +39,20 @@ type lack struct {
 
 const privateDaemon = "private"
 
-// privateWaives are the layers that a private daemon may lack: nobody has to give it a cgroup. See privateConfig.
-var privateWaives = []string{layerCgroup}
+// waives are the layers that a private daemon may lack: those of the configuration, if there is one; else, as nobody has to
+// give a daemon of sandboxctl run a cgroup, that one. See privateConfig.
+func (h *host) waives() []string {
+	if h.configErr == nil {
+		return h.config.Isolation.AllowMissing
+	}
+	return []string{layerCgroup}
+}
 
 // prove runs a program in a worker of each profile.
 func (h *host) prove(ctx context.Context, show *progress) proof {
 	p := proof{Daemon: h.socket.path}
 	if h.private() {
-		p.Daemon = privateDaemon
+		p.Daemon, p.waives = privateDaemon, h.waives()
 	}
 	for _, name := range h.wanted {
 		show.say("proving the jail of profile " + name)
@@ -85,7 +93,7 @@ func proveWith(ctx context.Context, client *sandboxd.Client, name string) profil
 	}
 	p.Isolation = isolation
 	for _, layer := range isolation.Missing {
-		p.Missing = append(p.Missing, lack{layer, "the daemon's configuration does without it (isolation.allow_missing)", true})
+		p.Missing = append(p.Missing, lack{layer, "the profile does not require it, or the daemon's configuration does without it (isolation.allow_missing)", true})
 	}
 	return p
 }
@@ -148,7 +156,7 @@ func (h *host) proveIn(ctx context.Context, scope []string, name string) profile
 			return p
 		}
 		allowed = append(allowed, layer)
-		p.Missing = append(p.Missing, lack{layer, why, slices.Contains(privateWaives, layer)})
+		p.Missing = append(p.Missing, lack{layer, why, slices.Contains(h.waives(), layer)})
 	}
 }
 
@@ -169,7 +177,7 @@ func (h *host) runPrivate(ctx context.Context, scope []string, config, name stri
 // proofConfig is that of a private daemon which keeps workers of one profile, and may lack the layers.
 func proofConfig(profiles, name string, layers []string) string {
 	pool := `"default": 0, ` + strconv.Quote(name) + ": 1"
-	if name == "default" {
+	if name == profile.Default {
 		pool = `"default": 1`
 	}
 	return fmt.Sprintf("profiles: %s\npool: {%s}\nidle_exit: 2s\ndrain: 0s\nisolation: {allow_missing: [%s]}\nlog: {level: error}\n",
@@ -219,7 +227,7 @@ func has(i sandboxd.Isolation, layer string) bool {
 	}
 	switch layer {
 	case layerSeccomp:
-		return i.Seccomp != "off"
+		return strings.HasPrefix(i.Seccomp, "kill")
 	case layerLandlock:
 		return i.Landlock > 0
 	case layerRlimits:
@@ -237,5 +245,5 @@ var wall = []string{"ipc", "mnt", "net"}
 
 // waived reports whether a layer may be missing here. Nothing that is required is, where a proof has come out well.
 func (p proof) waived(layer string) bool {
-	return p.ok() || p.Daemon == privateDaemon && slices.Contains(privateWaives, layer)
+	return p.ok() || p.Daemon == privateDaemon && slices.Contains(p.waives, layer)
 }

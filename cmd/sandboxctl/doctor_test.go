@@ -119,6 +119,7 @@ func described(t *testing.T, file string) (*host, facts) {
 	for i := range f.Proof.Profiles {
 		f.Proof.Profiles[i].judge()
 	}
+	f.Proof.waives = h.waives()
 	return h, f
 }
 
@@ -217,10 +218,10 @@ func TestDoctorSettles(t *testing.T) {
 	open := sandboxd.Isolation{Seccomp: "kill", Landlock: 7, Cgroup: "off", Namespaces: []string{"ipc", "mnt", "net"}, Rlimits: []string{"core=0"}, Verified: true}
 	unproved := open
 	unproved.Verified = false
-	good := proof{privateDaemon, []profileProof{{Isolation: &open, Missing: []lack{{Layer: layerCgroup, Waived: true}}}}}
-	none := proof{privateDaemon, []profileProof{{Error: "it ended"}}}
-	service := proof{"/s", []profileProof{{Error: "it ended"}}}
-	lied := proof{privateDaemon, []profileProof{{Isolation: &unproved}}}
+	good := proof{Daemon: privateDaemon, Profiles: []profileProof{{Isolation: &open, Missing: []lack{{Layer: layerCgroup, Waived: true}}}}, waives: []string{layerCgroup}}
+	none := proof{Daemon: privateDaemon, Profiles: []profileProof{{Error: "it ended"}}, waives: []string{layerCgroup}}
+	service := proof{Daemon: "/s", Profiles: []profileProof{{Error: "it ended"}}}
+	lied := proof{Daemon: privateDaemon, Profiles: []profileProof{{Isolation: &unproved}}, waives: []string{layerCgroup}}
 	for _, p := range []proof{good, none, service, lied} {
 		p.Profiles[0].judge()
 	}

@@ -278,7 +278,7 @@ func (o *profileOptions) files(args []string) ([]string, error) {
 }
 
 func (o *profileOptions) printValid(file string, p profile.Profile) {
-	base, does := "default", "adds a profile"
+	base, does := profile.Default, "adds a profile"
 	if p.Overrides {
 		base, does = p.Name, "takes the place of the built-in profile"
 	}

@@ -151,12 +151,13 @@ func newNursery(o options) (*nursery.Client, error) {
 	return nursery.NewClient(nursery.Start(path, os.Stderr, o.delegated)), nil
 }
 
-// prove starts one worker of each profile that the pool keeps, and refuses to serve if its jail lacks something.
+// prove starts one worker of the default profile, and of each other one that the pool keeps, and refuses to serve if its
+// jail lacks something. The others are proved by each of their runs.
 func prove(ctx context.Context, n *nursery.Client, c config.Config, profiles map[string]profile.Profile,
 	log *slog.Logger) (map[string]*sandboxd.Isolation, error) {
 	proved := make(map[string]*sandboxd.Isolation)
 	for _, name := range profile.Names(profiles) {
-		if c.Pool[name] == 0 {
+		if c.Pool[name] == 0 && name != profile.Default {
 			continue
 		}
 		p := profiles[name]

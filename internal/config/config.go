@@ -76,7 +76,7 @@ func Default() Config {
 
 // Load reads the file at path over the defaults.
 func Load(path string) (Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := strictyaml.Read(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}

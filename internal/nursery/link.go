@@ -61,6 +61,10 @@ func settle(ctx context.Context, l *link, s settling) (*link, error) {
 		return nil, err
 	}
 	s.Outside = outside
+	if s.Root, err = rootID(); err != nil {
+		l.close()
+		return nil, err
+	}
 	got, err := l.ask(ctx, order{Op: opSettle, Settle: &s})
 	if err == nil && got.Layers == nil {
 		err = errors.New("the nursery does not say which layers it has")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
@@ -141,6 +144,42 @@ func TestNamespaces(t *testing.T) {
 		if ours, err := os.Readlink("/proc/self/ns/" + kind); err != nil || ours == theirs {
 			t.Errorf("namespace %s is ours: %s, %v", kind, ours, err)
 		}
+	}
+}
+
+// TestServiceIsLookedAt has a nursery that is a service of its own, whose unit forgot the root directory: that its mounts differ
+// from the daemon's must not count.
+func TestServiceIsLookedAt(t *testing.T) {
+	if os.Geteuid() != 0 {
+		skip.Because(t, "only root makes namespaces without a user namespace")
+	}
+	path := filepath.Join(daemon.Dir(t), "n")
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	unit := exec.Command(filepath.Join(daemon.Binaries(t), "sandbox-nursery"))
+	unit.ExtraFiles, unit.Stderr = []*os.File{socket}, os.Stderr
+	unit.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET}
+	if err := unit.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer unit.Wait()
+	c := nursery.NewClient(nursery.Dial(path))
+	defer c.Close()
+	w := spawn(t, c)
+	defer w.Bury()
+	if want := []string{"ipc", "net"}; !slices.Equal(w.Layers.Namespaces, want) || w.Layers.Walled() {
+		t.Errorf("namespaces %v, want %v", w.Layers.Namespaces, want)
+	}
+	if why := w.Layers.Missing[nursery.LayerNamespaces]; !strings.Contains(why, "root directory is the daemon's") {
+		t.Errorf("why: %q", why)
 	}
 }
 

@@ -34,6 +34,7 @@ type settling struct {
 	Enclose bool              `json:"enclose"`          // it was started in namespaces of its own, and makes itself a root
 	Cgroup  string            `json:"cgroup,omitempty"` // that was delegated to it; a service of its own knows that itself
 	Outside map[string]string `json:"outside"`          // the daemon's namespaces
+	Root    string            `json:"root"`             // the daemon's root directory: see rootID
 }
 
 // Spec is what a worker is to be confined by: its own jail, and what the nursery puts around it.

@@ -105,6 +105,9 @@ func (n *Nursery) settle(s settling) (Layers, error) {
 	if l.Namespaces, err = differing(s.Outside); err != nil {
 		return l, err
 	}
+	if !s.Enclose { // else it was proved
+		l.proveWall(s.Root)
+	}
 	if dir == "" {
 		l.lack(LayerCgroup, "none was delegated to the nursery")
 	} else if n.tree, err = n.cgroup.Open(dir); err != nil {
@@ -112,7 +115,7 @@ func (n *Nursery) settle(s settling) (Layers, error) {
 		l.lack(LayerCgroup, err.Error())
 	}
 	l.Cgroup = n.tree != nil
-	if !l.Walled() {
+	if !l.Walled() && l.Missing[LayerNamespaces] == "" {
 		l.lack(LayerNamespaces, fmt.Sprintf("of its own, the nursery has only %v of %v", l.Namespaces, wall))
 	}
 	return l, giveUp()

@@ -1,8 +1,9 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +23,9 @@ func (e *InvalidError) Error() string { return strings.Join(e.Mistakes, "\n") }
 func invalid(format string, args ...any) error {
 	return &InvalidError{[]string{fmt.Sprintf(format, args...)}}
 }
+
+// Default is the name of the profile of programs that name none.
+const Default = "default"
 
 const (
 	maxFile  = 64 << 10 // of a profile
@@ -71,22 +75,13 @@ func read(path string, builtin map[string]Profile) (Profile, error) {
 }
 
 func readText(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read profile: %w", err)
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return nil, invalid("%s: is no regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read profile: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := strictyaml.Read(path)
+	var system *fs.PathError
 	switch {
-	case err != nil:
+	case errors.As(err, &system):
 		return nil, fmt.Errorf("read profile: %w", err)
+	case err != nil:
+		return nil, &InvalidError{[]string{err.Error()}}
 	case len(text) > maxFile:
 		return nil, invalid("%s: longer than %d bytes", path, maxFile)
 	}
@@ -163,7 +158,7 @@ func parse(name, source string, text []byte, builtin map[string]Profile) (Profil
 func (p Profile) against(builtin map[string]Profile) Profile {
 	base, overrides := builtin[p.Name]
 	if !overrides {
-		base = builtin["default"]
+		base = builtin[Default]
 	}
 	p.Overrides, p.Openings = overrides, []Opening{}
 	if builtin != nil {

@@ -17,11 +17,10 @@ func (o Opening) String() string {
 	return fmt.Sprintf("%s %s → %s: %s", o.Key, o.From, o.To, o.Opens)
 }
 
-// withoutLayer is what may happen where a layer that nobody requires is not in force.
+// withoutLayer is what may happen where a layer that nobody requires is not in force. A worker does not start without
+// seccomp, Landlock and rlimits, whatever its profile requires.
 var withoutLayer = map[string]string{
-	"seccomp":    "workers may run without seccomp: native code in one could ask everything of the kernel",
-	"landlock":   "workers may run without Landlock: seccomp alone would deny files, TCP and signals",
-	"rlimits":    "workers may run without rlimits: the kernel would not bound their address space, files and descriptors",
+	"landlock":   "a kernel will do whose Landlock denies less than jail.landlock_abi asks for; seccomp denies it too",
 	"cgroup":     "workers may run without a cgroup: the engine, and a daemon that looks now and then, would bound what they use",
 	"namespaces": "workers may run in the host's namespaces: seccomp and Landlock alone would deny network and processes",
 }
@@ -37,8 +36,8 @@ func Loosens(base, p Profile) []Opening {
 		}
 	}
 	for _, layer := range base.Require {
-		if !slices.Contains(p.Require, layer) {
-			openings = append(openings, Opening{"require", layer, "not required", withoutLayer[layer]})
+		if opens := withoutLayer[layer]; opens != "" && !slices.Contains(p.Require, layer) {
+			openings = append(openings, Opening{"require", layer, "not required", opens})
 		}
 	}
 	return openings

@@ -87,7 +87,7 @@ func (x *session) admitted(ctx context.Context, r *run) (result *sandboxd.Result
 func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, error) {
 	name := p.Profile
 	if name == "" {
-		name = "default"
+		name = profile.Default
 	}
 	prof, ok := x.profiles[name]
 	if !ok {
@@ -173,7 +173,13 @@ func blank(source string) bool {
 // refused ends a run that got no slot or no worker.
 func (r *run) refused(ctx context.Context, err error) {
 	var busy *pool.BusyError
+	var missing *MissingError
 	switch {
+	case errors.As(err, &missing):
+		r.end(sandboxd.OutcomeInternal, &sandboxd.Error{
+			Message: "no worker for this run: " + missing.Error(),
+			Hint:    "another profile may do with less: initialize lists them",
+		})
 	case errors.As(err, &busy):
 		r.end(sandboxd.OutcomeBusy, &sandboxd.Error{
 			Message:      "no worker for this run: " + busy.Error(),

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/jail"
@@ -10,8 +11,8 @@ import (
 	"github.com/sandboxd/sandboxd/internal/profile"
 )
 
-// Isolation says which layers confine a worker: its own, by its report, and the nursery's around it. A layer that the
-// profile requires and that is missing is an error, unless allowed names it.
+// Isolation says which layers confine a worker: its own, by its report, and the nursery's around it; and which do not. A layer
+// that the profile requires and that is missing is an error, unless allowed names it.
 func Isolation(r jail.Report, l nursery.Layers, p profile.Profile, allowed []string) (sandboxd.Isolation, error) {
 	i := sandboxd.Isolation{
 		Seccomp: r.Seccomp, Landlock: r.Landlock, Cgroup: "off",
@@ -21,17 +22,17 @@ func Isolation(r jail.Report, l nursery.Layers, p profile.Profile, allowed []str
 		i.Cgroup = fmt.Sprintf("v2 leaf: memory, no swap, %g cpus, %d pids", p.Jail.CPUs, p.Jail.PIDs)
 	}
 	active := map[string]bool{
-		"seccomp":    !jail.Unjailed,
+		"seccomp":    strings.HasPrefix(r.Seccomp, "kill"),
 		"landlock":   r.Landlock > 0 && r.Landlock >= p.Jail.LandlockABI,
 		"rlimits":    len(r.Rlimits) > 0,
 		"cgroup":     l.Cgroup,
 		"namespaces": l.Walled(),
 	}
-	i.Verified = !jail.Unjailed
-	for _, layer := range p.Require {
+	i.Verified = active["seccomp"] && len(r.Proved) > 0
+	for _, layer := range profile.Layers {
 		switch {
 		case active[layer]:
-		case slices.Contains(allowed, layer):
+		case !slices.Contains(p.Require, layer), slices.Contains(allowed, layer):
 			i.Missing = append(i.Missing, layer)
 		default:
 			why := l.Missing[layer]

@@ -6,14 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // maxFile bounds a file that a person is to have written.
 const maxFile = 1 << 20
+
+// Read reads such a file whole. What could keep its reader waiting, such as a pipe, is an error.
+func Read(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no regular file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	return text, fits(path, text)
+}
+
+func fits(name string, text []byte) error {
+	if len(text) > maxFile {
+		return fmt.Errorf("%s: longer than %d bytes", name, maxFile)
+	}
+	return nil
+}
 
 // Lines says at which line of a file a field stands, by its path, such as runs.at_once.
 type Lines map[string]int
@@ -29,8 +59,8 @@ func (l Lines) At(name, path string) string {
 // Decode reads the one document of text into a struct pointer. Unknown and repeated fields are errors.
 // What the text does not mention stays as it was.
 func Decode(name string, text []byte, into any) (Lines, error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: longer than %d bytes", name, maxFile)
+	if err := fits(name, text); err != nil {
+		return nil, err
 	}
 	lines := make(Lines)
 	var document yaml.Node
