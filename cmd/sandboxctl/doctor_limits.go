@@ -144,7 +144,7 @@ func (h *host) logs() []check {
 	kernel := found("kernel log", "", "nothing", "/dev/kmsg can be read")
 	if f, err := h.files.Open("dev/kmsg"); err != nil {
 		kernel.Found = "can't be read by this user"
-		kernel.Why = "a violation does not name the system call; of a service that is up to its own user"
+		kernel.Why = "a violation does not name the system call; a packaged daemon never reads that log"
 	} else {
 		f.Close()
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
@@ -43,6 +44,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	warn(profiles, log)
 	if err := checkPool(c.Pool, profiles); err != nil {
 		return c.Wrong(err)
+	}
+	if o.nursery != "" { // then it starts nothing itself
+		if err := jail.ForbidExec(); err != nil {
+			return err
+		}
 	}
 	listener, err := listen(o.listen)
 	if err != nil {

@@ -38,6 +38,7 @@ var acts = map[string]act{
 	"allocate": {inside: func(string) { allocate() }},
 	"timed":    {enter: timedEnter, inside: func(string) {}},
 	"leak":     {before: leak, inside: func(string) {}},
+	"no-exec":  {enter: forbidExec, inside: func(string) { execute() }},
 }
 
 var sink []any

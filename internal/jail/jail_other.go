@@ -15,6 +15,9 @@ func CloseOthers() error { return errNotLinux }
 // Enter fails: there is no jail on this system. The process must exit.
 func Enter(Spec) (Report, error) { return Report{}, errNotLinux }
 
+// ForbidExec fails: only Linux has the filters.
+func ForbidExec() error { return errNotLinux }
+
 // Check fails: there is no jail on this system.
 func Check(int, Report) error { return errNotLinux }
 

@@ -9,8 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unitRoot is all that may be in the root directory of a nursery that is a service of its own (systemd/README.md).
-var unitRoot = []string{"bin", "cg", "dev", "etc", "proc", "run", "sys", "usr", "var"}
+// What may be in the root directory of a nursery that is a service of its own (systemd/README.md): some directories that are
+// filled, and some that systemd wants to exist, or makes, and that have nothing in them.
+var (
+	filledDirs = []string{"bin", "cg", "dev", "proc", "run"}
+	emptyDirs  = []string{"etc", "home", "root", "sys", "tmp", "usr", "var"}
+)
 
 // firstIPC is the ipc namespace that a kernel boots with: PROC_IPC_INIT_INO in linux/proc_ns.h.
 const firstIPC = "ipc:[4026531839]"
@@ -55,13 +59,14 @@ func lookAtRoot(outside string) error {
 		return fmt.Errorf("look at root: %w", err)
 	}
 	for _, e := range entries {
-		if !slices.Contains(unitRoot, e.Name()) {
-			return fmt.Errorf("the nursery's root directory has /%s: it may have %v only", e.Name(), unitRoot)
+		if slices.Contains(filledDirs, e.Name()) {
+			continue
 		}
-	}
-	for _, dir := range []string{"/etc", "/usr", "/var"} { // that systemd wants to exist
-		if inside, err := os.ReadDir(dir); err == nil && len(inside) > 0 {
-			return fmt.Errorf("%s has %s in it, and must be empty for the nursery", dir, inside[0].Name())
+		if !slices.Contains(emptyDirs, e.Name()) {
+			return fmt.Errorf("the nursery's root directory has /%s: it may have %v only", e.Name(), slices.Concat(filledDirs, emptyDirs))
+		}
+		if inside, err := os.ReadDir("/" + e.Name()); err == nil && len(inside) > 0 { // else it may not even be read
+			return fmt.Errorf("the nursery's root directory has /%s/%s: nothing may be there", e.Name(), inside[0].Name())
 		}
 	}
 	return nil
