@@ -36,6 +36,7 @@ func TestFiles(t testing.TB, goarch, pkg string) map[string]string {
 // goBuild runs go so that what it builds is static.
 func goBuild(t testing.TB, goarch string, args ...string) {
 	t.Helper()
+	need(t) // what is built is for a guest
 	command := exec.CommandContext(t.Context(), "go", args...)
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := command.CombinedOutput(); err != nil {
