@@ -1,8 +1,8 @@
 package js
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 	"weak"
 
@@ -24,17 +24,15 @@ func tellsApart(program string) bool {
 
 // hasPrivateName looks for #x, but not for the `#${x}` of a template.
 func hasPrivateName(program string) bool {
-	for {
-		_, after, found := strings.Cut(program, "#")
-		if !found {
-			return false
-		}
-		r, _ := utf8.DecodeRuneInString(after)
-		if unicode.IsLetter(r) || r == '_' || r == '\\' || r == '$' && !strings.HasPrefix(after, "${") {
+	for i := range len(program) - 1 {
+		c := program[i+1]
+		switch {
+		case program[i] != '#' || c == '$' && strings.HasPrefix(program[i:], "#${"):
+		case 'a' <= c|' ' && c|' ' <= 'z' || c == '_' || c == '$' || c == '\\' || c >= utf8.RuneSelf:
 			return true
 		}
-		program = after
 	}
+	return false
 }
 
 // newCode makes all objects ordinary, those to come too: eval or Function is about to parse a text that nobody has seen.
@@ -58,13 +56,17 @@ func before[T any](option func(*T), f func()) func(*T) {
 	}
 }
 
-// block holds lazy objects of one document. What lists the blocks that there are keeps none of them.
+// block holds lazy objects of one document. The list of those that there are keeps none of them.
 type block [16]lazy
 
 // newLazy gives room for a lazy object.
 func (d *document) newLazy() *lazy {
 	if len(d.room) == 0 {
 		b := new(block)
+		if len(d.living) == cap(d.living) {
+			d.living = slices.DeleteFunc(d.living, func(p weak.Pointer[block]) bool { return p.Value() == nil })
+			d.living = slices.Grow(d.living, len(d.living)+1)
+		}
 		d.living = append(d.living, weak.Make(b))
 		d.room = b[:]
 	}
