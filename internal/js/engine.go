@@ -47,6 +47,7 @@ type Engine struct {
 
 	// owned by Run's goroutine
 	tools    *toolbox
+	json     *reader
 	timers   timers
 	console  console
 	rejected rejections
@@ -77,10 +78,11 @@ func New(opts Options) *Engine {
 		refusals: map[*goja.Object]bool{},
 		inflight: map[int]*call{},
 	}
+	e.json = newReader(e)
 	e.dog = newWatchdog(e, opts.CPUTime)
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
-	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
 	e.vm.SetRandSource(randSource(opts.Seed))
 	if opts.Now != nil {
 		e.vm.SetTimeSource(opts.Now)
@@ -158,6 +160,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.limits = p.Limits.withDefaults()
 	e.source = source{text: p.Source}
 	e.tools = newToolbox(e, p.Servers)
+	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)
 	return true
 }

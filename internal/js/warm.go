@@ -1,6 +1,10 @@
 package js
 
-import "github.com/dop251/goja"
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+)
 
 // warmProgram goes through what every program does, so that the page faults of that code are paid before the engine is
 // leased. It leaves nothing behind in the runtime. A longer one saves little more, and costs every worker at its birth.
@@ -19,8 +23,10 @@ func (e *Engine) warm() {
 		panic("js: " + err.Error())
 	}
 	e.returned(main.Export().(*goja.Promise))
-	if _, err := e.parseJSON(`{"a":[1]}`); err != nil {
+	v, err := e.json.parse(`{"a":[{"b":"c"}]}` + strings.Repeat(" ", minLazy))
+	if err != nil {
 		panic("js: " + err.Error())
 	}
+	v.(*goja.Object).Get("a")
 	e.source = source{}
 }
