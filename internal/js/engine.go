@@ -43,7 +43,7 @@ type Engine struct {
 	// set by Run, then read-only
 	host   Host
 	limits Limits
-	source source
+	source *source
 
 	// owned by Run's goroutine
 	tools    *toolbox
@@ -156,7 +156,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.started = true
 	e.host = h
 	e.limits = p.Limits.withDefaults()
-	e.source = source{text: p.Source}
+	e.source = newSource(p.Source, fence{end: len(p.Source)})
 	e.tools = newToolbox(e, p.Servers)
 	e.dog.begin(e.limits)
 	return true

@@ -8,8 +8,7 @@ const warmProgram = `const r = await { a: 1 }; return [r].map(x => x.a)`
 
 // warm runs warmProgram, and takes a text through JSON both ways.
 func (e *Engine) warm() {
-	e.source = source{text: warmProgram}
-	program, bad := e.compile()
+	program, bad := e.compile(warmProgram)
 	if bad != nil {
 		panic("js: " + bad.Error.Message) // at New, on every run: a wrong goja
 	}
@@ -22,5 +21,5 @@ func (e *Engine) warm() {
 	if _, err := e.parseJSON(`{"a":[1]}`); err != nil {
 		panic("js: " + err.Error())
 	}
-	e.source = source{}
+	e.source = nil
 }
