@@ -124,7 +124,7 @@ func shell(source string) bool {
 	if arguments == "" {
 		return rest == "" || shell(rest) // alone, it could be a name that the next line goes on from
 	}
-	if first, _, _ := strings.Cut(arguments, " "); slices.Contains([]string{"in", "of", "instanceof"}, first) || name == "export" && slices.Contains(exported, first) {
+	if first, _, _ := strings.Cut(arguments, " "); slices.Contains([]string{"in", "of", "instanceof", "as", "satisfies"}, first) || name == "export" && slices.Contains(exported, first) {
 		return false
 	}
 	first, second := arguments[0], (arguments + " ")[1]

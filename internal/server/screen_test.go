@@ -21,7 +21,7 @@ func TestScreen(t *testing.T) {
 		},
 		"": {
 			"return 1", "1", "[1, 2]", "null", "({ a: 1 })", "{ a: 1 }", "{ const a = 1; return a }", `{"a": 1}.a`, "ls.map(x => x)", "find (x)", "const ls = 1", "git = 1",
-			"cat + 1", "cat - dog", "cat / dog / x", "make()", "env in x", "head instanceof Node", "echo `x`", "export default 1", "export const a = 1", "export { a }", "export async function f() {}",
+			"cat + 1", "cat - dog", "cat / dog / x", "make()", "env in x", "head instanceof Node", "tail as string[]", "echo `x`", "export default 1", "export const a = 1", "export { a }", "export async function f() {}",
 			`"a" + "b"`, `'a', 'b'`, "`a` + `b`", "`${x}`", `"a".length`, "'use strict'\nreturn 1", `"`, "'", `"\"`, "/* open", "#!/usr/bin/env node\nreturn 1", "#!/usr/bin/env -S npx tsx\nreturn 1",
 			"<T>(x: T) => x", "<!-- x\nreturn 1", "```js\nreturn 1\n```", "Here:\n```js\nls\n```", "```js\n1\n```\n```js\n2\n```", "ls // list", "cat /* x */ = 1", "ls\n.x()", "go: for (;;) break go",
 		},
