@@ -50,6 +50,7 @@ type Engine struct {
 	timers   timers
 	console  console
 	rejected rejections
+	answers  results
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -74,6 +75,7 @@ func New(opts Options) *Engine {
 	e := &Engine{
 		vm:       goja.New(),
 		wake:     make(chan struct{}, 1),
+		answers:  results{},
 		refusals: map[*goja.Object]bool{},
 		inflight: map[int]*call{},
 	}

@@ -87,7 +87,7 @@ func lazily(pattern string) func() *regexp.Regexp {
 }
 
 // explain adds what a model needs to mend an uncaught error in one step.
-func (e *Engine) explain(failure *Error) {
+func (e *Engine) explain(failure *Error, at thrownPlace) {
 	if m := notDefined().FindStringSubmatch(failure.Message); m != nil {
 		failure.Hint = e.undefinedHint(m[1])
 		return
@@ -96,6 +96,10 @@ func (e *Engine) explain(failure *Error) {
 	if missing != "" && ofUndefined().MatchString(failure.Message) && strings.Contains(failure.Frame, missing) {
 		failure.Message = e.tools.missingMessage()
 		failure.Hint = "take a server's name from Object.keys(tools)"
+		return
+	}
+	if at.Line > 0 {
+		e.nameReceiver(failure, at)
 	}
 }
 

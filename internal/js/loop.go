@@ -138,6 +138,7 @@ func (e *Engine) settle(a Answer) error {
 	}
 	v, fulfilled := e.answerValue(c, a)
 	if fulfilled {
+		e.remember(c, v)
 		return c.resolve(v)
 	}
 	return c.reject(v)

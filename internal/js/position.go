@@ -126,37 +126,41 @@ func (s *source) frame(start, offset int) string {
 
 // locate places a failure at the innermost frame that lies in the program.
 func (s *source) locate(failure *Error, frames []goja.StackFrame) bool {
+	at, depth := s.find(frames)
+	if depth >= 0 {
+		s.place(failure, s.offset(at))
+	}
+	return depth >= 0
+}
+
+// find is the place in the compiled text of the innermost frame that lies in the program, and how many frames are
+// inside of it; -1: there is none.
+func (s *source) find(frames []goja.StackFrame) (at file.Position, depth int) {
 	for i := range frames {
 		if frames[i].SrcName() != fileName {
 			continue
 		}
-		if offset := s.offset(frames[i].Position()); s.holds(offset) {
-			s.place(failure, offset)
-			return true
+		if at := frames[i].Position(); s.holds(s.offset(at)) {
+			return at, i
 		}
 	}
-	return false
+	return file.Position{}, -1
 }
 
-// locateText does the same from the `stack` of an Error object, where it is all that is left of the frames.
+// findText does the same with the `stack` of an Error object, where it is all that is left of the frames.
 // Only the block of lines at its end is goja's; a message above it may imitate one.
-func (s *source) locateText(failure *Error, stack string) bool {
+func (s *source) findText(stack string) (at file.Position, depth int) {
 	lines := strings.Split(strings.TrimRight(stack, "\n"), "\n")
 	first := len(lines)
 	for first > 0 && strings.HasPrefix(lines[first-1], "\tat ") {
 		first--
 	}
-	for _, line := range lines[first:] {
-		at, ok := framePosition(line)
-		if !ok {
-			continue
-		}
-		if offset := s.offset(at); s.holds(offset) {
-			s.place(failure, offset)
-			return true
+	for i, line := range lines[first:] {
+		if at, ok := framePosition(line); ok && s.holds(s.offset(at)) {
+			return at, i
 		}
 	}
-	return false
+	return file.Position{}, -1
 }
 
 // framePosition reads `program.js:3:5(12)` out of a line of a stack.
