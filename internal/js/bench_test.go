@@ -36,6 +36,11 @@ func benchmark(b *testing.B, p js.Program, answer func(js.Call) js.Answer) {
 
 func BenchmarkReturn1(b *testing.B) { benchmark(b, js.Program{Source: "return 1"}, nil) }
 
+// BenchmarkTypeScript is what a program pays that goja's parser refuses.
+func BenchmarkTypeScript(b *testing.B) {
+	benchmark(b, js.Program{Source: "interface A { n: number }\nconst rows: A[] = [{ n: 1 }, { n: 2 }]\nreturn rows.map((r: A) => r.n)"}, nil)
+}
+
 func BenchmarkEchoCall(b *testing.B) {
 	const calls = 1000
 	p := js.Program{

@@ -43,7 +43,7 @@ type Engine struct {
 	// set by Run, then read-only
 	host   Host
 	limits Limits
-	source source
+	source *source
 
 	// owned by Run's goroutine
 	tools    *toolbox
@@ -51,6 +51,7 @@ type Engine struct {
 	timers   timers
 	console  console
 	rejected rejections
+	answers  results
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -75,6 +76,7 @@ func New(opts Options) *Engine {
 	e := &Engine{
 		vm:       goja.New(),
 		wake:     make(chan struct{}, 1),
+		answers:  results{},
 		refusals: map[*goja.Object]bool{},
 		inflight: map[int]*call{},
 	}
@@ -158,7 +160,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.started = true
 	e.host = h
 	e.limits = p.Limits.withDefaults()
-	e.source = source{text: p.Source}
+	e.source = newSource(p.Source, fence{end: len(p.Source)})
 	e.tools = newToolbox(e, p.Servers)
 	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)

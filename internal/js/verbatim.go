@@ -91,7 +91,7 @@ func isShortest(text string, whole bool) bool {
 }
 
 func (d *document) writeString(w *output, at int) {
-	inside, usual := literal(d.text, at)
+	inside, usual := quotedText(d.text, at)
 	if usual && !(w.wire && hasSeparator(inside)) {
 		w.verbatim(inside)
 		return
@@ -103,9 +103,9 @@ func hasSeparator(s string) bool {
 	return strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029")
 }
 
-// literal is what stands between the quotation marks of a string, and whether its escapes are those that
+// quotedText is what stands between the quotation marks of a string, and whether its escapes are those that
 // JSON.stringify would write.
-func literal(text string, at int) (inside string, usual bool) {
+func quotedText(text string, at int) (inside string, usual bool) {
 	usual = true
 	quote := -1
 	for end := at; ; {

@@ -12,8 +12,7 @@ const warmProgram = `const r = await { a: 1 }; return [r].map(x => x.a)`
 
 // warm runs warmProgram, and takes a text through JSON both ways.
 func (e *Engine) warm() {
-	e.source = source{text: warmProgram}
-	program, bad := e.compile()
+	program, bad := e.compile(warmProgram)
 	if bad != nil {
 		panic("js: " + bad.Error.Message) // at New, on every run: a wrong goja
 	}
@@ -28,5 +27,5 @@ func (e *Engine) warm() {
 		panic("js: " + err.Error())
 	}
 	v.(*goja.Object).Get("a")
-	e.source = source{}
+	e.source = nil
 }
