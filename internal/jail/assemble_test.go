@@ -87,17 +87,21 @@ func assemble(t testing.TB, info *arch.Info) []bpf.Instruction {
 
 // plain ends the rules that look at no argument.
 func plain(p *seccomp.Program, rules []jail.Rule, labels []seccomp.Label) {
-	for _, canary := range []bool{true, false} {
+	for _, fails := range []bool{true, false} {
 		for i, r := range rules {
-			if len(r.Args) == 0 && r.Canary == canary {
+			if len(r.Args) == 0 && (r.Fails != "") == fails {
 				p.SetLabel(labels[i])
 			}
 		}
-		if canary {
-			p.Ret(seccomp.ActionErrno) // of which the library makes EPERM
-		} else {
-			p.Ret(seccomp.ActionAllow)
-		}
+		verdict(p, fails)
+	}
+}
+
+func verdict(p *seccomp.Program, fails bool) {
+	if fails {
+		p.Ret(seccomp.ActionErrno) // of which the library makes EPERM
+	} else {
+		p.Ret(seccomp.ActionAllow)
 	}
 }
 
@@ -117,7 +121,7 @@ func arguments(p *seccomp.Program, r jail.Rule) {
 		p.Ret(seccomp.ActionKillProcess)
 		p.SetLabel(right)
 	}
-	p.Ret(seccomp.ActionAllow)
+	verdict(p, r.Fails != "")
 }
 
 func programFile(t *testing.T, goarch string, program []bpf.Instruction) []byte {

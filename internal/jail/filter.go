@@ -10,7 +10,7 @@ import (
 type rule struct {
 	Syscall string
 	Args    []arg
-	Canary  bool // never let through, but fails with EPERM instead of killing
+	Fails   string // why the call fails with EPERM instead of killing; it is never let through
 }
 
 // arg limits one argument of a system call, compared on all 64 bits.
@@ -77,15 +77,15 @@ func rules() []rule {
 		{Syscall: "restart_syscall"}, // after SIGSTOP and SIGCONT, and in freezers
 		{Syscall: "exit_group"},
 		// It can't fail without a filter (getppid(2)), so that its EPERM proves that the filter is on.
-		{Syscall: "getppid", Canary: true},
+		{Syscall: "getppid", Fails: "tried to prove that the filter is on"},
+		// esbuild's only call of the system, in internal/logger, whatever it is told about colors.
+		{Syscall: "ioctl", Args: []arg{{0, "fd", []value{stderr}}, {1, "request", []value{{"TCGETS", 0x5401}}}},
+			Fails: "asked by esbuild, to know whether it writes to a terminal"},
 	}
 }
 
 // String is the rule on one line.
 func (r rule) String() string {
-	if r.Canary {
-		return fmt.Sprintf("%-15s never; fails with EPERM: tried to prove that the filter is on", r.Syscall)
-	}
 	var args []string
 	for _, a := range r.Args {
 		var values []string
@@ -93,6 +93,9 @@ func (r rule) String() string {
 			values = append(values, v.Text)
 		}
 		args = append(args, a.Name+" = "+strings.Join(values, " or "))
+	}
+	if r.Fails != "" {
+		args = append(args, "never; fails with EPERM: "+r.Fails)
 	}
 	if args == nil {
 		return r.Syscall

@@ -36,7 +36,7 @@ func (e *entry) loadFilter() error {
 }
 
 func reachable() int {
-	return len(slices.DeleteFunc(rules(), func(r rule) bool { return r.Canary }))
+	return len(slices.DeleteFunc(rules(), func(r rule) bool { return r.Fails != "" }))
 }
 
 // fill puts the numbers of this process into the holes of a program.

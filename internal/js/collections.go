@@ -5,10 +5,10 @@ import "github.com/dop251/goja"
 // What JSON.stringify loses has a form of its own here: errors, sets and maps.
 
 func (n *encoder) errorObject(o *goja.Object) error {
-	n.buf = append(n.buf, '{')
+	n.open('{')
 	first := true
 	for _, name := range []string{"name", "message"} {
-		wrote, err := n.field(name, o.Get(name), first)
+		wrote, err := n.field(named(name), o.Get(name), first)
 		if err != nil {
 			return err
 		}
@@ -18,7 +18,7 @@ func (n *encoder) errorObject(o *goja.Object) error {
 }
 
 func (n *encoder) set(o *goja.Object) (err error) {
-	n.buf = append(n.buf, '[')
+	n.open('[')
 	i := int64(0)
 	n.e.each(n.e.real.setForEach, o, func(v, _ goja.Value) {
 		if err == nil {
@@ -26,7 +26,7 @@ func (n *encoder) set(o *goja.Object) (err error) {
 			i++
 		}
 	})
-	n.buf = append(n.buf, ']')
+	n.close(']', i == 0)
 	return err
 }
 
@@ -40,27 +40,27 @@ func (n *encoder) mapObject(o *goja.Object) (err error) {
 	if !named {
 		return n.pairs(keys, values)
 	}
-	n.buf = append(n.buf, '{')
+	n.open('{')
 	first := true
 	for i, k := range keys {
-		wrote, err := n.field(k.String(), values[i], first)
+		wrote, err := n.field(exactly(k.(goja.String)), values[i], first)
 		if err != nil {
 			return err
 		}
 		first = first && !wrote
 	}
-	n.buf = append(n.buf, '}')
+	n.close('}', first)
 	return nil
 }
 
 func (n *encoder) pairs(keys, values []goja.Value) error {
-	n.buf = append(n.buf, '[')
+	n.open('[')
 	for i := range keys {
 		pair := n.e.vm.NewArray(keys[i], values[i])
 		if err := n.element(int64(i), pair); err != nil {
 			return err
 		}
 	}
-	n.buf = append(n.buf, ']')
+	n.close(']', len(keys) == 0)
 	return nil
 }

@@ -1,133 +1,187 @@
 package js
 
 import (
-	"fmt"
-	"strconv"
+	"errors"
 	"strings"
 	"unicode/utf8"
+	"weak"
 
 	"github.com/dop251/goja"
 )
 
-// parseJSON turns JSON text into values. It stands in for JSON.parse too, as goja's own is twice as slow, throws on
-// 1e400, loses lone surrogates, has no positions in its errors, and overflows Go's stack on a million brackets.
-// Strings without escapes share the memory of the text.
-func (e *Engine) parseJSON(text string) (goja.Value, error) {
-	d := decoder{vm: e.vm, text: text}
-	d.space()
-	v, err := d.value()
+// minLazy is the length from which on a text's objects are made when they are asked for. Below it they are all made at
+// once, which takes some microseconds.
+const minLazy = 2 << 10
+
+// reader makes values out of JSON texts. It stands in for JSON.parse too: goja's own throws on 1e400, loses lone
+// surrogates, has no positions in its errors, and overflows Go's stack on a million brackets.
+type reader struct {
+	e      *Engine
+	shapes *shapes
+	eager  bool // all objects are made at once, as ordinary ones
+	living []weak.Pointer[block]
+	beyond *goja.Object // the prototype of lazy objects
+
+	// Buffers that are kept from one text to the next.
+	stack []entry
+	tape  []entry // of texts of which nothing is lazy
+	items []any   // of arrays that are being made
+}
+
+func newReader(e *Engine) *reader { return &reader{e: e, shapes: newShapes()} }
+
+// parse gives the value of a text. All of it is checked first. What the value holds can keep the text in memory.
+func (r *reader) parse(text string) (goja.Value, error) {
+	return r.read(text, r.eager || len(text) < minLazy)
+}
+
+func (r *reader) read(text string, eager bool) (goja.Value, error) {
+	if len(text) > maxJSON {
+		return nil, errors.New("JSON text is longer than a string can be")
+	}
+	x := indexer{text: text, shapes: r.roomyShapes(), stack: r.stack}
+	if eager {
+		x.tape = r.tape
+	}
+	err := x.index()
+	r.stack = kept(x.stack[:0])
+	if x.rough && !utf8.ValidString(text) {
+		return r.read(strings.ToValidUTF8(text, "\uFFFD"), eager)
+	}
 	if err != nil {
 		return nil, err
 	}
-	d.space()
-	if d.pos < len(text) {
-		return nil, d.unexpected()
+	d := &document{
+		reader: r, vm: r.e.vm, text: text, tape: x.tape, records: x.records,
+		depth: x.deepest, odd: x.odd, eager: eager,
+	}
+	v := d.value(x.root)
+	if eager {
+		r.tape = kept(x.tape[:0])
 	}
 	return v, nil
 }
 
-type decoder struct {
-	vm    *goja.Runtime
-	text  string
-	pos   int
-	depth int
-}
-
-// space skips white space and gives the character after it, or 0 at the end.
-func (d *decoder) space() byte {
-	for d.pos < len(d.text) {
-		switch c := d.text[d.pos]; c {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
-			return c
-		}
+// roomyShapes leaves a tree that is full to the texts that use it: one text of dictionaries would spoil it for those
+// after it.
+func (r *reader) roomyShapes() *shapes {
+	if r.shapes.size == maxKeys {
+		r.shapes = newShapes()
 	}
-	return 0
+	return r.shapes
 }
 
-func (d *decoder) value() (goja.Value, error) {
-	switch c := d.peek(); c {
-	case '{', '[':
-		return d.nested(c)
-	case '"':
-		return d.string()
+// document is a text that was checked, and what is known of its values.
+type document struct {
+	*reader
+	vm      *goja.Runtime
+	text    string
+	tape    []entry
+	records []*records
+	depth   int    // of its containers in each other
+	odd     bool   // there is an object of an odd shape, or of none
+	eager   bool   // objects are made at once, as ordinary ones
+	room    []lazy // for those to come
+}
+
+// records are the objects of one shape in a text, by row, as far as their values have been made.
+type records struct {
+	// set by the indexer
+	number entry // among the records of the text
+	last   *key
+	rows   int
+
+	doc     *document
+	shape   *shape
+	columns [][]goja.Value // a column is made when it is first asked for
+}
+
+func (d *document) recordsAt(number entry) *records {
+	r := d.records[number]
+	if r.doc == nil {
+		r.doc, r.shape = d, r.last.end()
+	}
+	return r
+}
+
+func (d *document) value(n entry) goja.Value {
+	switch n.kind() {
+	case entryInt:
+		return d.vm.ToValue(n.at())
+	case entryPlain:
+		return d.vm.ToValue(plainText(d.text, n.at()))
+	case entryString:
+		return stringValue(d.vm, d.text, n.at())
+	case entryArray:
+		return d.array(n.at())
+	case entryObject:
+		return d.object(n.at())
+	case entryWide:
+		return d.wide(n.at())
+	}
+	return d.word(n.at())
+}
+
+func (d *document) word(at int) goja.Value {
+	switch d.text[at] {
 	case 't':
-		return d.word("true", d.vm.ToValue(true))
+		return d.vm.ToValue(true)
 	case 'f':
-		return d.word("false", d.vm.ToValue(false))
+		return d.vm.ToValue(false)
 	case 'n':
-		return d.word("null", goja.Null())
+		return goja.Null()
 	}
-	return d.number()
+	return d.vm.ToValue(number(numberText(d.text, at)))
 }
 
-func (d *decoder) peek() byte {
-	if d.pos < len(d.text) {
-		return d.text[d.pos]
+func (d *document) array(at int) goja.Value {
+	base := len(d.items)
+	for _, n := range d.itemsAt(at) {
+		d.items = append(d.items, d.value(n))
 	}
-	return 0
+	o := d.vm.NewArray(d.items[base:]...)
+	clear(d.items[base:]) // or they would be held until the next array comes
+	d.items = kept(d.items[:base])
+	return o
 }
 
-func (d *decoder) word(word string, v goja.Value) (goja.Value, error) {
-	for i := range len(word) {
-		if d.peek() != word[i] {
-			return nil, d.unexpected()
-		}
-		d.pos++
+func (d *document) itemsAt(at int) []entry { return d.tape[at+1 : at+1+int(d.tape[at])] }
+
+// kept is what of a buffer is kept for the next text: a long one is not.
+func kept[T any](buffer []T) []T {
+	const most = 1 << 14
+	if len(buffer) == 0 && cap(buffer) > most {
+		return nil
 	}
-	return v, nil
+	return buffer
 }
 
-func (d *decoder) nested(open byte) (v goja.Value, err error) {
-	if d.depth == maxDepth {
-		return nil, fmt.Errorf("JSON nested more than %d levels deep%s", maxDepth, d.where())
+func (d *document) object(at int) goja.Value {
+	r := d.recordsAt(d.tape[at])
+	if d.eager || d.reader.eager || r.shape.odd || len(r.shape.names) == 0 {
+		return d.ordinary(r, at)
 	}
-	d.depth++
-	d.pos++
-	if open == '{' {
-		v, err = d.object()
-	} else {
-		v, err = d.array()
-	}
-	d.depth--
-	return v, err
+	return d.lazy(r, at)
 }
 
-func (d *decoder) object() (goja.Value, error) {
+func (d *document) ordinary(r *records, at int) *goja.Object {
 	o := d.vm.NewObject()
-	if d.space() == '}' {
-		d.pos++
-		return o, nil
+	for column, name := range r.shape.names {
+		setOwn(o, name, d.value(d.tape[at+2+column]))
 	}
-	for {
-		if d.space() != '"' {
-			return nil, d.unexpected()
-		}
-		key, err := d.string()
-		if err != nil {
-			return nil, err
-		}
-		if d.space() != ':' {
-			return nil, d.unexpected()
-		}
-		d.pos++
-		d.space()
-		v, err := d.value()
-		if err != nil {
-			return nil, err
-		}
-		setOwn(o, key.String(), v)
-		switch d.space() {
-		case ',':
-			d.pos++
-		case '}':
-			d.pos++
-			return o, nil
-		default:
-			return nil, d.unexpected()
-		}
+	return o
+}
+
+// wide makes an object with names that are in no shape.
+func (d *document) wide(at int) goja.Value {
+	r := d.recordsAt(d.tape[at])
+	o := d.ordinary(r, at)
+	from := at + 2 + len(r.shape.names)
+	further := d.tape[from : from+2*int(d.tape[at+1])]
+	for i := 0; i < len(further); i += 2 {
+		d.e.setAt(o, exactly(stringValue(d.vm, d.text, further[i].at())), d.value(further[i+1]))
 	}
+	return o
 }
 
 // setOwn makes an own property, whatever the prototype has of that name: `__proto__`, or what a program put or froze
@@ -136,44 +190,24 @@ func setOwn(o *goja.Object, key string, v goja.Value) {
 	o.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
-func (d *decoder) array() (goja.Value, error) {
-	var items []any
-	if d.space() == ']' {
-		d.pos++
-		return d.vm.NewArray(), nil
+// setAt and deleteAt do it at a step, which can be a name that a Go string can't hold.
+func (e *Engine) setAt(o *goja.Object, at step, v goja.Value) {
+	if at.exact == nil {
+		setOwn(o, at.name, v)
+		return
 	}
-	for {
-		d.space()
-		v, err := d.value()
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, v)
-		switch d.space() {
-		case ',':
-			d.pos++
-		case ']':
-			d.pos++
-			return d.vm.NewArray(items...), nil
-		default:
-			return nil, d.unexpected()
-		}
+	d := e.vm.NewObject()
+	setOwn(d, "value", v)
+	for _, flag := range []string{"writable", "enumerable", "configurable"} {
+		setOwn(d, flag, e.vm.ToValue(true))
 	}
+	e.invoke(e.real.reflect, "defineProperty", o, at.exact, d)
 }
 
-func (d *decoder) unexpected() error {
-	if d.pos >= len(d.text) {
-		//lint:ignore ST1005 the words of V8
-		return fmt.Errorf("Unexpected end of JSON input")
+func (e *Engine) deleteAt(o *goja.Object, at step) {
+	if at.exact == nil {
+		_ = o.Delete(at.name) // what can't be deleted stays
+		return
 	}
-	r, _ := utf8.DecodeRuneInString(d.text[d.pos:])
-	//lint:ignore ST1005 the words of V8
-	return fmt.Errorf("Unexpected token %s in JSON%s", strconv.QuoteRune(r), d.where())
-}
-
-func (d *decoder) where() string {
-	before := d.text[:d.pos]
-	line := strings.Count(before, "\n") + 1
-	column := utf16Length(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf(" at position %d (line %d column %d)", utf16Length(before), line, column)
+	e.invoke(e.real.reflect, "deleteProperty", o, at.exact)
 }

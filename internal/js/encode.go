@@ -3,7 +3,6 @@ package js
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -21,27 +20,21 @@ const maxDepth = 500
 //
 // Reading properties may run code of the program and panic with its exception: call it within Try.
 type encoder struct {
-	e     *Engine
-	root  string // what paths begin with
-	limit int64  // over it, text is counted and thrown away
+	output
+	e    *Engine
+	root string // what paths begin with
 
-	buf     []byte
-	dropped int64
-	path    []step
-	above   []*goja.Object // the objects being written
+	path  []step
+	above []*goja.Object // the objects being written
 }
 
-// step is one property on the way from the root: a name, or an index if name is nil.
-type step struct {
-	name  *string
-	index int64
+// newEncoder writes no more than about limit bytes, and counts the others.
+func newEncoder(e *Engine, root string, limit int64) *encoder {
+	return &encoder{e: e, root: root, output: output{wire: true, limit: limit, most: maxDepth}}
 }
-
-// size is the length of the whole text.
-func (n *encoder) size() int64 { return n.dropped + int64(len(n.buf)) }
 
 func (n *encoder) encode(v goja.Value) error {
-	v, err := n.prepare(v, "")
+	v, err := n.prepare(v, named(""))
 	if err != nil {
 		return err
 	}
@@ -49,27 +42,27 @@ func (n *encoder) encode(v goja.Value) error {
 }
 
 // prepare applies toJSON, so that what it returns can be left out.
-func (n *encoder) prepare(v goja.Value, key string) (goja.Value, error) {
+func (n *encoder) prepare(v goja.Value, at step) (goja.Value, error) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		if v != nil && goja.IsBigInt(v) {
-			return n.bigInt(v, key)
+			return n.bigInt(v, at)
 		}
 		return v, nil
 	}
 	if toJSON, ok := goja.AssertFunction(o.Get("toJSON")); ok {
-		return toJSON(o, n.e.vm.ToValue(key))
+		return toJSON(o, at.value(n.e.vm))
 	}
 	return v, nil
 }
 
 // bigInt allows for programs that set BigInt.prototype.toJSON, which is the usual way around JSON.stringify's error.
-func (n *encoder) bigInt(v goja.Value, key string) (goja.Value, error) {
+func (n *encoder) bigInt(v goja.Value, at step) (goja.Value, error) {
 	toJSON, ok := goja.AssertFunction(v.ToObject(n.e.vm).Get("toJSON"))
 	if !ok {
 		return nil, n.fail("%s is a BigInt, which JSON can't hold: use String(x) or Number(x)")
 	}
-	return toJSON(v, n.e.vm.ToValue(key))
+	return toJSON(v, at.value(n.e.vm))
 }
 
 // omitted values are left out of objects, and null in arrays.
@@ -87,7 +80,7 @@ func omitted(v goja.Value) bool {
 func (n *encoder) value(v goja.Value) error {
 	n.spill()
 	if omitted(v) {
-		n.buf = append(n.buf, "null"...)
+		n.null()
 		return nil
 	}
 	switch v := v.(type) {
@@ -99,14 +92,6 @@ func (n *encoder) value(v goja.Value) error {
 		n.primitive(v)
 	}
 	return nil
-}
-
-func (n *encoder) primitive(v goja.Value) {
-	if goja.IsNaN(v) || goja.IsInfinity(v) {
-		n.buf = append(n.buf, "null"...)
-		return
-	}
-	n.buf = append(n.buf, v.String()...)
 }
 
 func (n *encoder) object(o *goja.Object) error {
@@ -145,6 +130,7 @@ func (n *encoder) container(o *goja.Object) error {
 			return n.array(o)
 		}
 	}
+	n.open('{')
 	return n.fields(o, true)
 }
 
@@ -159,22 +145,22 @@ func (n *encoder) wrapper(o *goja.Object) error {
 }
 
 func (n *encoder) array(o *goja.Object) error {
-	n.buf = append(n.buf, '[')
-	for i := range length(o) {
+	n.open('[')
+	size := length(o)
+	for i := range size {
 		if err := n.element(i, item(o, i)); err != nil {
 			return err
 		}
 	}
-	n.buf = append(n.buf, ']')
+	n.close(']', size == 0)
 	return nil
 }
 
 func (n *encoder) element(i int64, v goja.Value) error {
-	if i > 0 {
-		n.buf = append(n.buf, ',')
-	}
-	n.path = append(n.path, step{index: i})
-	v, err := n.prepare(v, strconv.FormatInt(i, 10))
+	n.next(i == 0)
+	at := step{index: i}
+	n.path = append(n.path, at)
+	v, err := n.prepare(v, at)
 	if err == nil {
 		err = n.value(v)
 	}
@@ -182,43 +168,34 @@ func (n *encoder) element(i int64, v goja.Value) error {
 	return err
 }
 
-// fields writes the enumerable own properties; first tells that no field was written before them.
+// fields writes the enumerable own properties, and the end of the object; first tells that no field was written before.
 func (n *encoder) fields(o *goja.Object, first bool) error {
-	if first {
-		n.buf = append(n.buf, '{')
-	}
-	for _, name := range o.Keys() {
-		wrote, err := n.field(name, o.Get(name), first)
+	fields := n.e.fieldsOf(o, &n.output)
+	for i := range fields.names {
+		if fields.write(&n.output, i, first) {
+			first = false
+			continue
+		}
+		wrote, err := n.field(fields.at(i), fields.value(i), first)
 		if err != nil {
 			return err
 		}
 		first = first && !wrote
 	}
-	n.buf = append(n.buf, '}')
+	n.close('}', first)
 	return nil
 }
 
-func (n *encoder) field(name string, v goja.Value, first bool) (wrote bool, err error) {
-	n.path = append(n.path, step{name: &name})
-	defer func() { n.path = n.path[:len(n.path)-1] }()
-	v, err = n.prepare(v, name)
-	if err != nil || omitted(v) {
-		return false, err
+func (n *encoder) field(at step, v goja.Value, first bool) (wrote bool, err error) {
+	n.path = append(n.path, at)
+	v, err = n.prepare(v, at)
+	if wrote = err == nil && !omitted(v); wrote {
+		n.next(first)
+		n.name(at)
+		err = n.value(v)
 	}
-	if !first {
-		n.buf = append(n.buf, ',')
-	}
-	n.buf = appendString(n.buf, name)
-	n.buf = append(n.buf, ':')
-	return true, n.value(v)
-}
-
-// spill keeps a value that is far too large from filling memory twice. Its size is still told.
-func (n *encoder) spill() {
-	if int64(len(n.buf)) > n.limit {
-		n.dropped += int64(len(n.buf))
-		n.buf = n.buf[:0]
-	}
+	n.path = n.path[:len(n.path)-1]
+	return wrote, err
 }
 
 func (n *encoder) fail(format string) error {
@@ -229,8 +206,8 @@ func (n *encoder) where() string {
 	var b strings.Builder
 	b.WriteString(n.root)
 	for _, s := range n.path {
-		if s.name != nil {
-			b.WriteString(property(*s.name))
+		if s.index < 0 {
+			b.WriteString(property(s.name))
 		} else {
 			fmt.Fprintf(&b, "[%d]", s.index)
 		}

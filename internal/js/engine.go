@@ -43,13 +43,15 @@ type Engine struct {
 	// set by Run, then read-only
 	host   Host
 	limits Limits
-	source source
+	source *source
 
 	// owned by Run's goroutine
 	tools    *toolbox
+	json     *reader
 	timers   timers
 	console  console
 	rejected rejections
+	answers  results
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -74,13 +76,15 @@ func New(opts Options) *Engine {
 	e := &Engine{
 		vm:       goja.New(),
 		wake:     make(chan struct{}, 1),
+		answers:  results{},
 		refusals: map[*goja.Object]bool{},
 		inflight: map[int]*call{},
 	}
+	e.json = newReader(e)
 	e.dog = newWatchdog(e, opts.CPUTime)
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
-	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
 	e.vm.SetRandSource(randSource(opts.Seed))
 	if opts.Now != nil {
 		e.vm.SetTimeSource(opts.Now)
@@ -156,8 +160,9 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.started = true
 	e.host = h
 	e.limits = p.Limits.withDefaults()
-	e.source = source{text: p.Source}
+	e.source = newSource(p.Source, fence{end: len(p.Source)})
 	e.tools = newToolbox(e, p.Servers)
+	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/file"
 )
 
 const (
@@ -68,12 +69,11 @@ func (e *Engine) thrownAt(v goja.Value, frames []goja.StackFrame) Outcome {
 		out.Kind = KindDenied
 	}
 	failure := &Error{}
+	var at thrownPlace
 	// Describing a value may run the program's getters, and they may throw, loop or recurse.
 	err := e.guarded(func() {
 		failure.Message = clipText(e.describe(v, 0), maxMessage)
-		if !e.source.locateText(failure, e.stackOf(v)) {
-			e.source.locate(failure, frames)
-		}
+		at = e.placeThrown(failure, v, frames)
 	})
 	if err != nil {
 		if out, ok := e.uncatchable(err); ok {
@@ -81,9 +81,26 @@ func (e *Engine) thrownAt(v goja.Value, frames []goja.StackFrame) Outcome {
 		}
 		failure.Message = "threw a value that can't be described"
 	}
-	e.explain(failure)
+	e.explain(failure, at)
 	out.Error = failure
 	return out
+}
+
+// thrownPlace is where an error was made in the compiled text, and how many built-in functions were between.
+type thrownPlace struct {
+	file.Position
+	depth int
+}
+
+func (e *Engine) placeThrown(failure *Error, v goja.Value, frames []goja.StackFrame) thrownPlace {
+	at, depth := e.source.findText(e.stackOf(v))
+	if depth < 0 {
+		at, depth = e.source.find(frames)
+	}
+	if depth >= 0 {
+		e.source.place(failure, e.source.offset(at))
+	}
+	return thrownPlace{at, depth}
 }
 
 // guarded runs what may run code of the program, outside of any call into the runtime.

@@ -2,8 +2,12 @@ package js_test
 
 import (
 	"encoding/json"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/sandboxd/sandboxd/internal/js"
 )
@@ -17,6 +21,9 @@ func FuzzProgram(f *testing.F) {
 		"class A extends Error { #x = 1; get x() { return this.#x } } throw new A('é', { cause: 1 })", "label: for (const [a, { b = 1 } = {}] of [[1]]) { continue label }",
 		"return `a${`b${1}`}`.replace(/(?<n>b)/u, '$<n>')", "function* g() { yield* [1, 2] } return [...g()]", "await Promise.race([tools.a.x(), 1])", "\uFEFF// x\u2028return /[/]/.source",
 		"return 2n ** 64n", "return new Proxy({}, { ownKeys: () => ['a'], get: () => 1 })", "var{..(", "`", "<!--", "#!/bin/sh", "return eval('1//# sourceMappingURL=file:///x')",
+		"```ts\nconst a: number = 1\nreturn a\n```", "Here:\n```\n1\n```\n```js\n2\n```", "export default async ({ tools }) => tools.a.x()", "export { a as default }; function a() {}", "enum E { A }\nconst run = async <T,>(x: T): Promise<T> => x!",
+		"async function* g() { yield* [1] } for await (const x of g()) throw new Error('é')", "const a: number = 1 }); x(); (async function(){", "}), <any>(async function(){", "const o = {}; o.a.b.map(x => x)", "if (1) 2; else try { 3 } catch {}",
+		"class A { constructor(private x = 1) {} @d m() {} }", "import x from 'y'", "const { a: [b] } = await tools.a.x({}); b()", "'use strict'\nfor await (const x of []) ;", "using a = null; `${1 as any}`", "namespace N { export const a = 1 }", "#!/usr/bin/env node\n1",
 	} {
 		f.Add(text)
 	}
@@ -54,6 +61,14 @@ func check(t *testing.T, text string, out js.Outcome) {
 	}
 	if out.Kind == js.KindOK && !json.Valid(out.Value) {
 		t.Errorf("not JSON: %q", out.Value)
+	}
+	if e := out.Error; e != nil && e.Line > 0 {
+		lines := regexp.MustCompile("\r\n|[\n\r\u2028\u2029]").Split(text, -1)
+		if e.Line > len(lines) || e.Column < 1 || e.Column > 1+len(utf16.Encode([]rune(lines[e.Line-1]))) {
+			t.Errorf("%d:%d is outside of %q: %s", e.Line, e.Column, text, e.Message)
+		} else if frame := strings.Trim(e.Frame, "…"); !strings.Contains(lines[e.Line-1], frame) && utf8.ValidString(text) {
+			t.Errorf("line %d of %q is not %q", e.Line, text, frame)
+		}
 	}
 	if out.Kind == js.KindCrash {
 		t.Logf("crash of %q: %s", text, out.Error.Message)

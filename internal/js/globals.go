@@ -11,7 +11,9 @@ import (
 type intrinsics struct {
 	typeError, rangeError, syntaxError, plainError, toolError, toolBlocked *goja.Object
 
-	getOwnPropertyDescriptor, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
+	object, reflect, objectPrototype, arrayPrototype *goja.Object
+
+	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -19,7 +21,9 @@ func (e *Engine) setGlobals() {
 	r := &e.real
 	r.plainError, r.typeError = e.global("Error"), e.global("TypeError")
 	r.rangeError, r.syntaxError = e.global("RangeError"), e.global("SyntaxError")
-	r.getOwnPropertyDescriptor = method(e.global("Reflect"), "getOwnPropertyDescriptor")
+	r.object, r.reflect = e.global("Object"), e.global("Reflect")
+	r.getOwnPropertyDescriptor, r.has = method(r.reflect, "getOwnPropertyDescriptor"), method(r.reflect, "has")
+	r.objectPrototype, r.arrayPrototype = e.prototype("Object"), e.prototype("Array")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
 	r.regexpToString = e.protoMethod("RegExp", "toString")
@@ -38,7 +42,10 @@ func (e *Engine) setGlobals() {
 		e.define(name, e.native(name, 1, f))
 	}
 	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
+	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))
 	e.boundStrings()
+	e.json.beyond = e.newBeyond()
+	e.settleFirst()
 }
 
 func (e *Engine) setRunGlobals(input []byte) error {
@@ -46,7 +53,7 @@ func (e *Engine) setRunGlobals(input []byte) error {
 	v := goja.Undefined()
 	if len(input) > 0 {
 		var err error
-		if v, err = e.parseJSON(text(input)); err != nil {
+		if v, err = e.json.parse(string(input)); err != nil {
 			return fmt.Errorf("the run's input is not JSON: %w", err)
 		}
 	}
@@ -56,8 +63,12 @@ func (e *Engine) setRunGlobals(input []byte) error {
 
 func (e *Engine) global(name string) *goja.Object { return e.vm.Get(name).ToObject(e.vm) }
 
+func (e *Engine) prototype(class string) *goja.Object {
+	return e.global(class).Get("prototype").ToObject(e.vm)
+}
+
 func (e *Engine) protoMethod(class, name string) goja.Callable {
-	return method(e.global(class).Get("prototype").ToObject(e.vm), name)
+	return method(e.prototype(class), name)
 }
 
 func method(o *goja.Object, name string) goja.Callable {

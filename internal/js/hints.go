@@ -13,7 +13,10 @@ var absent = map[string]string{
 	"fetch":          noNetwork,
 	"XMLHttpRequest": noNetwork,
 	"WebSocket":      noNetwork,
+	"EventSource":    noNetwork,
 	"axios":          noNetwork,
+	"http":           noNetwork,
+	"https":          noNetwork,
 	"require":        noModules,
 	"module":         noModules,
 	"exports":        noModules,
@@ -23,26 +26,60 @@ var absent = map[string]string{
 	"__dirname":      noProcess,
 	"__filename":     noProcess,
 	"fs":             noProcess,
+	"path":           noProcess,
+	"os":             noProcess,
+	"child_process":  noProcess,
 	"window":         noBrowser,
 	"document":       noBrowser,
+	"navigator":      noBrowser,
+	"location":       noBrowser,
 	"localStorage":   noBrowser,
+	"sessionStorage": noBrowser,
 	"alert":          noBrowser,
+	"prompt":         noBrowser,
+	"global":         "there is no global: use globalThis",
 	"Buffer":         "there is no Buffer: use strings, arrays or Uint8Array",
 	"setImmediate":   "there is no setImmediate: use setTimeout or queueMicrotask",
+	"print":          "there is no print: use console.log, and return the result",
 }
 
+// What is called instead is said with the names of the run's servers, by instead.
 const (
-	noNetwork = "a program has no network: call a tool, await tools.<server>.<tool>({ … })"
+	noNetwork = "a program has no network"
 	noModules = "a program has no modules: the language, `tools`, `input` and `console` are all there is"
-	noProcess = "a program has no files, environment or process: call a tool, await tools.<server>.<tool>({ … })"
-	noBrowser = "a program does not run in a browser: call a tool, and return what is to be shown"
+	noProcess = "a program has no files, environment or process: what it is to know comes as `input`"
+	noBrowser = "a program does not run in a browser: return what is to be shown"
 )
+
+// instead adds to a hint how tools are called, and on which servers.
+func (e *Engine) instead(hint string) string {
+	switch hint {
+	case noNetwork, noModules, noProcess, noBrowser:
+	default:
+		return hint
+	}
+	const most = 8
+	names := e.tools.names
+	switch {
+	case len(names) == 0:
+		return hint + "; this run was given no servers to call tools of"
+	case len(names) == 1:
+		return hint + "; to call a tool: await tools" + property(names[0]) + ".<tool>({ … })"
+	}
+	list := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return hint + "; to call a tool: await tools.<server>.<tool>({ … }), of the servers " + list
+}
 
 // Compiled when they are first used: a worker whose program is right pays nothing for them at its birth.
 var (
 	notDefined   = lazily(`^ReferenceError: (\S+) is not defined`)
 	ofUndefined  = lazily(`^TypeError: Cannot read property '.*' of undefined`)
-	importSyntax = lazily(`^\s*(?:import\b|export\b)|\bimport\s*\(`)
+	importSyntax = lazily(`^\s*(?:import\b|export\b.*\bfrom\b)|\bimport\s*[.(]`)
+	colonRefused = lazily(`(?:Unexpected token :|found ":")$`)
+	objectSyntax = lazily(`^\s*\{?\s*(?:[\pL_$][\pL\pN_$]*|"[^"]*"|'[^']*')\s*:`)
 )
 
 func lazily(pattern string) func() *regexp.Regexp {
@@ -50,7 +87,7 @@ func lazily(pattern string) func() *regexp.Regexp {
 }
 
 // explain adds what a model needs to mend an uncaught error in one step.
-func (e *Engine) explain(failure *Error) {
+func (e *Engine) explain(failure *Error, at thrownPlace) {
 	if m := notDefined().FindStringSubmatch(failure.Message); m != nil {
 		failure.Hint = e.undefinedHint(m[1])
 		return
@@ -59,12 +96,16 @@ func (e *Engine) explain(failure *Error) {
 	if missing != "" && ofUndefined().MatchString(failure.Message) && strings.Contains(failure.Frame, missing) {
 		failure.Message = e.tools.missingMessage()
 		failure.Hint = "take a server's name from Object.keys(tools)"
+		return
+	}
+	if at.Line > 0 {
+		e.nameReceiver(failure, at)
 	}
 }
 
 func (e *Engine) undefinedHint(name string) string {
 	if hint, ok := absent[name]; ok {
-		return hint
+		return e.instead(hint)
 	}
 	if slices.Contains(e.tools.names, name) {
 		return fmt.Sprintf("a server is a property of tools: await tools.%s.<tool>({ … })", name)
@@ -72,13 +113,23 @@ func (e *Engine) undefinedHint(name string) string {
 	return ""
 }
 
+// otherLanguages are labels of code fences that say that what they hold is no program.
+var otherLanguages = []string{"bash", "sh", "shell", "zsh", "console", "python", "py", "ruby", "go", "java", "rust", "php", "sql", "html", "css", "yaml", "json", "xml", "text", "txt", "diff"}
+
 // syntaxHint explains the syntax errors whose message says little.
-func syntaxHint(failure *Error, s source) string {
+func (e *Engine) syntaxHint(failure *Error, s *source) string {
 	switch {
+	case strings.HasSuffix(failure.Message, severalFences):
+		return "send one program, without anything around it"
+	case slices.Contains(otherLanguages, s.label):
+		return fmt.Sprintf("the code fence says %s: a program is JavaScript or TypeScript", s.label)
 	case importSyntax().MatchString(failure.Frame):
-		return noModules
+		failure.Message = "SyntaxError: import is not available"
+		return e.instead(noModules)
 	case strings.ContainsAny(failure.Frame, "“”‘’"):
 		return "the line has typographic quotation marks: use \" or '"
+	case colonRefused().MatchString(failure.Message) && objectSyntax().MatchString(failure.Frame):
+		return "a statement can't begin with an object: write return { … }, or ({ … })"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func TestWrapEscapes(t *testing.T) {
 		`}); (async function(){`,
 		`})(async function(){`,
 		`}`, `{`, `})`, `)`, "`", "/*", `"`, `'`, "`${", "/* */ })(); /*", "/", "(", "[", "${", "\\",
-		"})\n(async function(){", "}); //", "}); /*", "});\n-->\n(async function(){", "} /* { */", "<!--",
+		"})\n(async function(){", "}); //", "}); /*", "});\n-->\n(async function(){", "} /* { */",
 		"}); async function f(){", "}); (function(){", "}); (async () => {", "}); new (async function(){",
 		"return 1 }); (async function(){ return 2", "await 1 })(); (async function(){",
 	} {

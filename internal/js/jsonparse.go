@@ -1,40 +1,92 @@
 package js
 
-import "github.com/dop251/goja"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
 
-// jsonParse is JSON.parse over our own parser.
+	"github.com/dop251/goja"
+)
+
+// jsonParse is JSON.parse over our own reader.
 func (e *Engine) jsonParse(fc goja.FunctionCall) goja.Value {
-	v, err := e.parseJSON(fc.Argument(0).String())
+	text := e.jsonText(fc.Argument(0))
+	reviver, ok := goja.AssertFunction(fc.Argument(1))
+	if !ok {
+		return e.parsed(e.json.parse(text))
+	}
+	root := e.vm.NewObject()
+	setOwn(root, "", e.parsed(e.json.read(text, true))) // each object is going to be changed
+	r := reviving{e: e, reviver: reviver}
+	return r.value(root, named(""))
+}
+
+func (e *Engine) parsed(v goja.Value, err error) goja.Value {
 	if err != nil {
 		panic(e.newError(e.real.syntaxError, err.Error()))
 	}
-	reviver, ok := goja.AssertFunction(fc.Argument(1))
-	if !ok {
-		return v
-	}
-	root := e.vm.NewObject()
-	root.Set("", v)
-	return e.revive(reviver, root, "")
+	return v
 }
 
-func (e *Engine) revive(reviver goja.Callable, holder *goja.Object, name string) goja.Value {
-	v := holder.Get(name)
+// jsonText is the argument as Go holds strings. A lone surrogate, which it can't hold, becomes an escape: in a string of
+// JSON that is the same, and outside of one it is as wrong.
+func (e *Engine) jsonText(v goja.Value) string {
+	if _, ok := v.(*goja.Symbol); ok {
+		panic(e.newError(e.real.typeError, "Cannot convert a Symbol value to a string"))
+	}
+	text := v.String()
+	s, ok := v.(goja.String)
+	if !ok || wellFormed(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < s.Length(); {
+		r, size := runeAt(s, i)
+		i += size
+		if utf16.IsSurrogate(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// reviving is JSON.parse's second pass.
+type reviving struct {
+	e       *Engine
+	reviver goja.Callable
+}
+
+func (r reviving) value(holder *goja.Object, at step) goja.Value {
+	v := r.e.valueAt(holder, at)
 	if v == nil {
 		v = goja.Undefined()
 	}
 	if o, ok := v.(*goja.Object); ok {
-		names := o.Keys()
-		for _, key := range names {
-			if value := e.revive(reviver, o, key); goja.IsUndefined(value) {
-				o.Delete(key)
-			} else {
-				setOwn(o, key, value)
-			}
+		r.inside(o)
+	}
+	return must(r.reviver(holder, at.value(r.e.vm), v))
+}
+
+func (r reviving) inside(o *goja.Object) {
+	if isArray(o) {
+		for i := range length(o) {
+			r.member(o, step{name: strconv.FormatInt(i, 10), index: i})
 		}
+		return
 	}
-	result, err := reviver(holder, e.vm.ToValue(name), v)
-	if err != nil {
-		panic(err)
+	f := r.e.fieldsOf(o, &output{})
+	for i := range f.names {
+		r.member(o, f.at(i))
 	}
-	return result
+}
+
+func (r reviving) member(o *goja.Object, at step) {
+	if v := r.value(o, at); goja.IsUndefined(v) {
+		r.e.deleteAt(o, at)
+	} else {
+		r.e.setAt(o, at, v)
+	}
 }

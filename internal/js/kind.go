@@ -70,7 +70,7 @@ func kindOf(o *goja.Object) kind {
 	if class == "Array" {
 		return kindArray
 	}
-	if export == plainType && class == "Object" {
+	if (export == plainType || export == lazyType) && class == "Object" {
 		return kindObject
 	}
 	if k, ok := exportKinds[export]; ok {

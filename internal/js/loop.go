@@ -10,7 +10,7 @@ import (
 
 // run is the one straight path of a program: compile, start, wait and settle until nothing is pending, convert.
 func (e *Engine) run(p Program) Outcome {
-	program, bad := e.compile()
+	program, bad := e.compile(p.Source)
 	if bad != nil {
 		return *bad
 	}
@@ -138,6 +138,7 @@ func (e *Engine) settle(a Answer) error {
 	}
 	v, fulfilled := e.answerValue(c, a)
 	if fulfilled {
+		e.remember(c, v)
 		return c.resolve(v)
 	}
 	return c.reject(v)

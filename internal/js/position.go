@@ -12,32 +12,80 @@ import (
 // maxFrame is how much of a line an error shows, in characters: minified text is one line.
 const maxFrame = 200
 
-// source is the program as it was sent. goja's positions are in the wrapped text, with columns in bytes.
-type source struct{ text string }
+// source is the program as it was sent, and what is compiled of it. goja's positions are in the compiled text, with
+// columns in bytes.
+type source struct {
+	text       string // as it was sent
+	start, end int    // of the code in it: all of it, or what a code fence holds
+	label      string // of the fence
+	code       string // with what goja does not know blanked out: it is as long as what stands in the text
+	wrapped    string // the code in our function
+	lowered    *lowered
+	exported   string // the name of its default export
+}
 
-// offset is the place in the program of a position in the wrapped text, out of range if it is in the wrapper.
-func (s source) offset(at file.Position) int {
+func newSource(text string, code fence) *source {
+	s := &source{text: text, start: code.start, end: code.end, label: code.label, code: text[code.start:code.end]}
+	if strings.HasPrefix(s.code, "#!") {
+		s.code = "//" + s.code[2:]
+	}
+	s.wrapped = prefix + s.code + suffix
+	return s
+}
+
+// compiled is the text that goja gets.
+func (s *source) compiled() string {
+	if s.lowered != nil {
+		return s.lowered.text
+	}
+	return s.wrapped
+}
+
+// offset is the place in the text as sent of a position in the compiled text, out of the code's range if it is in the
+// wrapper, and -1 if it is nowhere.
+func (s *source) offset(at file.Position) int { return s.unwrap(s.wrappedOffset(at)) }
+
+func (s *source) wrappedOffset(at file.Position) int {
+	if s.lowered != nil {
+		return s.lowered.origin(at, s.wrapped)
+	}
+	return byteOffset(s.wrapped, at.Line, at.Column-1)
+}
+
+// unwrap makes a place in the text as sent of one in the wrapped text.
+func (s *source) unwrap(offset int) int {
+	if offset < 0 {
+		return -1
+	}
+	return offset - len(prefix) + s.start
+}
+
+// byteOffset is where a position lies in a text, its column counted in bytes from 0; behind the text if there is no
+// such line.
+func byteOffset(text string, line, column int) int {
 	start := 0
-	for line := 1; line < at.Line; line++ {
-		n := lineLength(s.text[start:])
+	for range line - 1 {
+		n := lineLength(text[start:])
 		if n < 0 {
-			return len(s.text) + 1
+			return len(text) + 1
 		}
 		start += n
 	}
-	if at.Line <= 1 {
-		return at.Column - 1 - len(prefix)
-	}
-	return start + at.Column - 1
+	return start + column
 }
 
-func (s source) clamp(offset int) int { return max(0, min(offset, len(s.text))) }
+func (s *source) clamp(offset int) int { return max(s.start, min(offset, s.end)) }
 
 // holds tells whether the offset lies in the program.
-func (s source) holds(offset int) bool { return offset >= 0 && offset <= len(s.text) }
+func (s *source) holds(offset int) bool { return offset >= s.start && offset <= s.end }
+
+// fenced says that a fence could be read in the text, and is not: it is compiled with all that is around it.
+func (s *source) fenced() bool {
+	return s.start == 0 && s.end == len(s.text) && strings.Contains(s.text, "```")
+}
 
 // place sets the position of a failure.
-func (s source) place(failure *Error, offset int) {
+func (s *source) place(failure *Error, offset int) {
 	line, start := 1, 0
 	for {
 		n := lineLength(s.text[start:])
@@ -53,7 +101,7 @@ func (s source) place(failure *Error, offset int) {
 }
 
 // frame is the text of the line that begins at start, clipped around the offset.
-func (s source) frame(start, offset int) string {
+func (s *source) frame(start, offset int) string {
 	text := s.text[start:]
 	if n := lineLength(text); n >= 0 {
 		text = text[:n]
@@ -77,38 +125,42 @@ func (s source) frame(start, offset int) string {
 }
 
 // locate places a failure at the innermost frame that lies in the program.
-func (s source) locate(failure *Error, frames []goja.StackFrame) bool {
+func (s *source) locate(failure *Error, frames []goja.StackFrame) bool {
+	at, depth := s.find(frames)
+	if depth >= 0 {
+		s.place(failure, s.offset(at))
+	}
+	return depth >= 0
+}
+
+// find is the place in the compiled text of the innermost frame that lies in the program, and how many frames are
+// inside of it; -1: there is none.
+func (s *source) find(frames []goja.StackFrame) (at file.Position, depth int) {
 	for i := range frames {
 		if frames[i].SrcName() != fileName {
 			continue
 		}
-		if offset := s.offset(frames[i].Position()); s.holds(offset) {
-			s.place(failure, offset)
-			return true
+		if at := frames[i].Position(); s.holds(s.offset(at)) {
+			return at, i
 		}
 	}
-	return false
+	return file.Position{}, -1
 }
 
-// locateText does the same from the `stack` of an Error object, where it is all that is left of the frames.
+// findText does the same with the `stack` of an Error object, where it is all that is left of the frames.
 // Only the block of lines at its end is goja's; a message above it may imitate one.
-func (s source) locateText(failure *Error, stack string) bool {
+func (s *source) findText(stack string) (at file.Position, depth int) {
 	lines := strings.Split(strings.TrimRight(stack, "\n"), "\n")
 	first := len(lines)
 	for first > 0 && strings.HasPrefix(lines[first-1], "\tat ") {
 		first--
 	}
-	for _, line := range lines[first:] {
-		at, ok := framePosition(line)
-		if !ok {
-			continue
-		}
-		if offset := s.offset(at); s.holds(offset) {
-			s.place(failure, offset)
-			return true
+	for i, line := range lines[first:] {
+		if at, ok := framePosition(line); ok && s.holds(s.offset(at)) {
+			return at, i
 		}
 	}
-	return false
+	return file.Position{}, -1
 }
 
 // framePosition reads `program.js:3:5(12)` out of a line of a stack.
@@ -140,6 +192,19 @@ func lineLength(text string) int {
 		}
 	}
 	return -1
+}
+
+// utf16Prefix is the length in bytes of the first n UTF-16 code units.
+func utf16Prefix(text string, n int) int {
+	for i, r := range text {
+		if n <= 0 {
+			return i
+		}
+		if n--; r > 0xFFFF {
+			n--
+		}
+	}
+	return len(text)
 }
 
 func utf16Length(text string) (n int) {

@@ -36,7 +36,7 @@ func TestPositions(t *testing.T) {
 		{"syntax: first line", "return )", "1:8", "return )"},
 		{"syntax: end of input", "if (true) {", "1:12", "if (true) {"},
 		{"syntax: unclosed call", "\nfoo(1, 2", "2:9", "foo(1, 2"},
-		{"syntax: unterminated string", "let a = 1\nlet s = 'abc\nreturn s", "2:9", "let s = 'abc"},
+		{"syntax: unterminated string", "let a = 1\nlet s = 'abc\nreturn s", "2:13", "let s = 'abc"},
 		{"syntax: after an emoji", `const s = "😀" 1`, "1:16", `const s = "😀" 1`},
 		{"syntax: redeclaration", "let a = 1;\nlet a = 2", "2:5", "let a = 2"},
 		{"syntax: bad regexp", "\nreturn /(/", "2:8", "return /(/"},
@@ -108,26 +108,74 @@ func TestThrown(t *testing.T) {
 	}
 }
 
+// A program that asks for what there is not is told what there is.
 func TestHints(t *testing.T) {
+	const servers = "await tools.<server>.<tool>({ … }), of the servers a, github"
 	for _, c := range []struct{ text, message, hint string }{
-		{"fetch('http://x')", "fetch is not defined", "no network"},
+		{"fetch('http://x')", "fetch is not defined", "no network; to call a tool: " + servers},
+		{"const r = await fetch('http://x'); return await r.json()", "fetch is not defined", servers},
+		{"new XMLHttpRequest()", "XMLHttpRequest is not defined", servers},
+		{"new WebSocket('ws://x')", "WebSocket is not defined", servers},
+		{"await axios.get('http://x')", "axios is not defined", servers},
 		{"const fs = require('fs')", "require is not defined", "no modules"},
-		{"return process.env.HOME", "process is not defined", "no files, environment"},
-		{"import fs from 'fs'", "SyntaxError", "no modules"},
-		{"export default 1", "SyntaxError", "no modules"},
-		{"const m = await import('fs')", "SyntaxError", "no modules"},
+		{"const { readFile } = require('node:fs/promises')", "require is not defined", servers},
+		{"module.exports = async () => 1", "module is not defined", "no modules"},
+		{"return process.env.HOME", "process is not defined", "comes as `input`; to call a tool: " + servers},
+		{"process.exit(1)", "process is not defined", "no files, environment"},
+		{"const p: string = process.argv[2]; return p", "process is not defined", "no files, environment"},
+		{"return Deno.readTextFile('x')", "Deno is not defined", "no files, environment"},
+		{"return Bun.file('x')", "Bun is not defined", "no files, environment"},
+		{"return __dirname", "__dirname is not defined", "no files, environment"},
+		{"return fs.readFileSync('x')", "fs is not defined", "no files, environment"},
+		{"return window.location", "window is not defined", "browser"},
+		{"document.title = 'x'", "document is not defined", "browser"},
+		{"localStorage.getItem('x')", "localStorage is not defined", "browser"},
+		{"return Buffer.from('x')", "Buffer is not defined", "Uint8Array"},
+		{"return global.x", "global is not defined", "globalThis"},
+		{"setImmediate(() => {})", "setImmediate is not defined", "setTimeout"},
+		{"print('x')", "print is not defined", "console.log"},
+		{"import fs from 'fs'", "SyntaxError: import is not available", "no modules"},
+		{"import { tools } from './tools'\nreturn 1", "SyntaxError: import is not available", servers},
+		{"import {\n  a,\n  b,\n} from 'x'\nreturn a", "SyntaxError: import is not available", servers},
+		{"import * as gh from './servers/github'", "SyntaxError: import is not available", servers},
+		{"import 'x'", "SyntaxError: import is not available", servers},
+		{"const a: number = 1\nimport type { X } from 'x'", "SyntaxError: import is not available", servers},
+		{"const m = await import('fs')", "SyntaxError: import is not available", "no modules"},
+		{"const m = (await import('fs')).default as any", "SyntaxError: import is not available", "no modules"},
+		{"return import.meta.url", "SyntaxError: import is not available", "no modules"},
+		{"export * from 'x'", "SyntaxError: import is not available", "no modules"},
+		{"export { a } from 'x'", "SyntaxError: import is not available", "no modules"},
 		{"const s = “x”", "SyntaxError", "typographic"},
+		{"const s: string = ‘x’", "SyntaxError", "typographic"},
+		{"const a = 1, b = 2\n{ a: a, b: b }", "SyntaxError", "write return { … }"},
+		{"{ \"a\": 1, \"b\": 2 }", "SyntaxError", "write return { … }"},
+		{"```python\nfor x in y:\n  print(x)\n```", "SyntaxError", "the code fence says python"},
+		{"```js\n1\n```\n```js\n2\n```", "several code fences", "one program"},
 		{"return await a.list()", "a is not defined", "tools.a.<tool>"},
 		{"return await tools.github2.list()", "tools has no server `github2`; there are: github, a", "Object.keys(tools)"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			out, _ := run(t, js.Program{Source: c.text, Servers: []string{"a", "github"}}, nil)
-			if out.Error == nil || !strings.Contains(out.Error.Message, c.message) || !strings.Contains(out.Error.Hint, c.hint) {
-				t.Errorf("%s, hint %q", brief(out), out.Error.Hint)
+			if out.Error == nil || !strings.Contains(out.Error.Message, c.message) || !strings.Contains(out.Error.Hint, c.hint) || out.Error.Line == 0 {
+				t.Errorf("%s, hint %q", brief(out), out.Hint)
+				if out.Error != nil {
+					t.Error(out.Error.Hint)
+				}
 			}
 		})
 	}
 	if out, _ := source(t, "return [typeof fetch, typeof require, typeof process]"); brief(out) != `ok ["undefined","undefined","undefined"]` {
 		t.Error(brief(out))
+	}
+	for hint, servers := range map[string][]string{
+		"; to call a tool: await tools.a.<tool>({ … })":      {"a"},
+		`; to call a tool: await tools["a-b"].<tool>({ … })`: {"a-b"},
+		"; this run was given no servers to call tools of":   {},
+		"of the servers a, b, c, d, e, f, g, h, …":           {"a", "b", "c", "d", "e", "f", "g", "h", "i"},
+	} {
+		out, _ := run(t, js.Program{Source: "fetch('x')", Servers: servers}, nil)
+		if !strings.Contains(out.Error.Hint, hint) {
+			t.Errorf("%v: hint %q", servers, out.Error.Hint)
+		}
 	}
 }

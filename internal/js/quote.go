@@ -2,74 +2,81 @@ package js
 
 import (
 	"fmt"
-	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
 
 // string writes well-formed JSON: a lone surrogate, which UTF-8 can't hold, as an escape.
-func (n *encoder) string(s goja.String) {
-	text := s.String()
-	if !strings.ContainsRune(text, utf8.RuneError) {
-		n.buf = appendString(n.buf, text)
-		return
+func (w *output) string(s goja.String) {
+	start := len(w.buf)
+	if !w.quote(s.String()) {
+		w.buf = w.buf[:start]
+		w.units(s)
 	}
-	n.buf = append(n.buf, '"')
-	for i := 0; i < s.Length(); i++ {
-		c := rune(s.CharAt(i))
-		if c >= 0xD800 && c < 0xDC00 && i+1 < s.Length() {
-			if low := rune(s.CharAt(i + 1)); low >= 0xDC00 && low < 0xE000 {
-				n.buf = utf8.AppendRune(n.buf, (c-0xD800)<<10|(low-0xDC00)+0x10000)
-				i++
-				continue
-			}
-		}
-		n.buf = appendUnit(n.buf, c)
-	}
-	n.buf = append(n.buf, '"')
 }
 
-// appendString quotes text. U+2028 and U+2029 are escaped, as some readers of lines take them for line ends.
-func appendString(buf []byte, text string) []byte {
-	buf = append(buf, '"')
-	start := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c != 0xE2 {
-			continue
+// quote writes a string as JSON, unless there is U+FFFD in it, which may stand for a lone surrogate.
+func (w *output) quote(s string) bool {
+	w.buf = append(w.buf, '"')
+	for at := 0; ; {
+		end := skipPlain(s, at)
+		w.buf = append(w.buf, s[at:end]...)
+		if end == len(s) {
+			w.buf = append(w.buf, '"')
+			return true
 		}
-		if c == 0xE2 && !strings.HasPrefix(text[i:], "\u2028") && !strings.HasPrefix(text[i:], "\u2029") {
-			continue
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if r == utf8.RuneError {
+			return false
 		}
-		buf = append(buf, text[start:i]...)
-		r, size := utf8.DecodeRuneInString(text[i:])
-		buf = appendUnit(buf, r)
-		i += size - 1
-		start = i + 1
+		w.unit(r)
+		at = end + size
 	}
-	buf = append(buf, text[start:]...)
-	return append(buf, '"')
 }
 
-// appendUnit writes one UTF-16 unit, escaped where it has to be.
-func appendUnit(buf []byte, c rune) []byte {
+func (w *output) units(s goja.String) {
+	w.buf = append(w.buf, '"')
+	for i := 0; i < s.Length(); {
+		r, size := runeAt(s, i)
+		w.unit(r)
+		i += size
+	}
+	w.buf = append(w.buf, '"')
+}
+
+// runeAt is the character at an index of a string, or the lone surrogate there, and its size in UTF-16.
+func runeAt(s goja.String, i int) (r rune, size int) {
+	r = rune(s.CharAt(i))
+	if utf16.IsSurrogate(r) && i+1 < s.Length() {
+		if pair := utf16.DecodeRune(r, rune(s.CharAt(i+1))); pair != utf8.RuneError {
+			return pair, 2
+		}
+	}
+	return r, 1
+}
+
+// unit writes a character of a string, or one half of it, escaped where it has to be.
+func (w *output) unit(c rune) {
 	switch c {
 	case '"', '\\':
-		return append(buf, '\\', byte(c))
+		w.buf = append(w.buf, '\\', byte(c))
 	case '\b':
-		return append(buf, '\\', 'b')
+		w.buf = append(w.buf, '\\', 'b')
 	case '\f':
-		return append(buf, '\\', 'f')
+		w.buf = append(w.buf, '\\', 'f')
 	case '\n':
-		return append(buf, '\\', 'n')
+		w.buf = append(w.buf, '\\', 'n')
 	case '\r':
-		return append(buf, '\\', 'r')
+		w.buf = append(w.buf, '\\', 'r')
 	case '\t':
-		return append(buf, '\\', 't')
+		w.buf = append(w.buf, '\\', 't')
+	default:
+		if c < 0x20 || c >= 0xD800 && c < 0xE000 || w.wire && (c == 0x2028 || c == 0x2029) {
+			w.buf = fmt.Appendf(w.buf, `\u%04x`, c)
+		} else {
+			w.buf = utf8.AppendRune(w.buf, c)
+		}
 	}
-	if c < 0x20 || c >= 0xD800 && c < 0xE000 || c == 0x2028 || c == 0x2029 {
-		return fmt.Appendf(buf, `\u%04x`, c)
-	}
-	return utf8.AppendRune(buf, c)
 }

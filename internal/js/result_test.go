@@ -103,10 +103,10 @@ func TestOutputLimit(t *testing.T) {
 
 func TestNoValueHint(t *testing.T) {
 	for text, want := range map[string]string{
-		"console.log(1)":           "it only logged",
-		"await tools.a.x()":        "the program returned nothing",
-		"return 1":                 "",
-		"console.log(1); return 2": "",
+		"console.log(1)":              "it only logged",
+		"const a = await tools.a.x()": "the program returned nothing",
+		"return 1":                    "",
+		"console.log(1); return 2":    "",
 	} {
 		out, _ := source(t, text)
 		if out.Kind != "ok" || !strings.Contains(out.Hint, want) || want == "" && out.Hint != "" {

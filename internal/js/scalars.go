@@ -3,45 +3,34 @@ package js
 import (
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
 
-func (d *decoder) number() (goja.Value, error) {
-	start := d.pos
-	if d.peek() == '-' {
-		d.pos++
-	}
-	first := d.pos
-	n := d.digits()
-	if n > 1 && d.text[first] == '0' {
-		d.pos = first + 1
-		return nil, d.unexpected()
-	}
-	if n == 0 {
-		return nil, d.unexpected()
-	}
-	whole := true
-	if d.peek() == '.' {
-		whole = false
-		d.pos++
-		if d.digits() == 0 {
-			return nil, d.unexpected()
+// What the indexer found valid is read here without another check.
+
+// plainText is a string of ASCII without escapes, from its first character on. It shares the memory of the text.
+func plainText(text string, at int) string {
+	return text[at : at+strings.IndexByte(text[at:], '"')]
+}
+
+// numberText is the number at a place, and whether it is written without fraction or exponent.
+func numberText(text string, at int) (number string, whole bool) {
+	end := at
+	whole = true
+	for ; end < len(text); end++ {
+		switch c := text[end]; {
+		case '0' <= c && c <= '9' || c == '-' || c == '+':
+		case c == '.' || c == 'e' || c == 'E':
+			whole = false
+		default:
+			return text[at:end], whole
 		}
 	}
-	if c := d.peek(); c == 'e' || c == 'E' {
-		whole = false
-		d.pos++
-		if c := d.peek(); c == '+' || c == '-' {
-			d.pos++
-		}
-		if d.digits() == 0 {
-			return nil, d.unexpected()
-		}
-	}
-	return d.vm.ToValue(number(d.text[start:d.pos], whole)), nil
+	return text[at:], whole
 }
 
 func number(text string, whole bool) any {
@@ -57,79 +46,69 @@ func number(text string, whole bool) any {
 	return f
 }
 
-func (d *decoder) digits() (n int) {
-	for c := d.peek(); c >= '0' && c <= '9'; c = d.peek() {
-		d.pos++
-		n++
+// stringValue is any string, from its first character on.
+func stringValue(vm *goja.Runtime, text string, at int) goja.String {
+	if name, ok := stringText(text, at); ok {
+		return vm.ToValue(name).(goja.String)
 	}
-	return n
+	return goja.StringFromUTF16(units(text, at))
 }
 
-func (d *decoder) string() (goja.Value, error) {
-	d.pos++
-	start := d.pos
-	for d.pos < len(d.text) {
-		switch c := d.text[d.pos]; {
-		case c == '"':
-			s := d.text[start:d.pos]
-			d.pos++
-			return d.vm.ToValue(s), nil
-		case c == '\\':
-			return d.escaped(start)
-		case c < 0x20:
-			return nil, d.unexpected()
+// stringText is a string as Go holds it, if it is well-formed Unicode. Without escapes it shares the memory of the text.
+func stringText(text string, at int) (s string, ok bool) {
+	rest := text[at:]
+	if quote := strings.IndexByte(rest, '"'); strings.IndexByte(rest[:quote], '\\') < 0 {
+		return rest[:quote], true
+	}
+	var b strings.Builder
+	for {
+		n := strings.IndexAny(rest, `"\`)
+		b.WriteString(rest[:n])
+		if rest[n] == '"' {
+			return b.String(), true
 		}
-		d.pos++
-	}
-	return nil, d.unexpected()
-}
-
-// escaped goes on in UTF-16, which holds lone surrogates, after the first backslash of a string.
-func (d *decoder) escaped(start int) (goja.Value, error) {
-	units := utf16.Encode([]rune(d.text[start:d.pos]))
-	for d.pos < len(d.text) {
-		c := d.text[d.pos]
-		switch {
-		case c == '"':
-			d.pos++
-			return goja.StringFromUTF16(units), nil
-		case c == '\\':
-			unit, ok := d.escape()
-			if !ok {
-				return nil, d.unexpected()
+		unit, size := escaped(rest[n:])
+		r := rune(unit)
+		if utf16.IsSurrogate(r) {
+			low := uint16(0)
+			if strings.HasPrefix(rest[n+size:], `\u`) {
+				low, _ = escaped(rest[n+size:])
 			}
-			units = append(units, unit)
-		case c < 0x20:
-			return nil, d.unexpected()
-		default:
-			r, size := utf8.DecodeRuneInString(d.text[d.pos:])
-			units = utf16.AppendRune(units, r)
-			d.pos += size
+			if r = utf16.DecodeRune(r, rune(low)); r == utf8.RuneError {
+				return "", false
+			}
+			size += 6
 		}
+		b.WriteRune(r)
+		rest = rest[n+size:]
 	}
-	return nil, d.unexpected()
+}
+
+// units is a string in UTF-16, which holds lone surrogates.
+func units(text string, at int) (units []uint16) {
+	for rest := text[at:]; rest[0] != '"'; {
+		if rest[0] == '\\' {
+			unit, size := escaped(rest)
+			units = append(units, unit)
+			rest = rest[size:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(rest)
+		units = utf16.AppendRune(units, r)
+		rest = rest[size:]
+	}
+	return units
 }
 
 var escapes = [256]uint16{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-func (d *decoder) escape() (uint16, bool) {
-	d.pos++
-	c := d.peek()
-	if c == 'u' {
-		if d.pos+5 > len(d.text) {
-			d.pos = len(d.text)
-			return 0, false
-		}
-		unit, err := strconv.ParseUint(d.text[d.pos+1:d.pos+5], 16, 16)
-		if err != nil {
-			return 0, false
-		}
-		d.pos += 5
-		return uint16(unit), true
+// escaped is what the escape that text begins with stands for, and how long it is.
+func escaped(text string) (unit uint16, size int) {
+	if text[1] != 'u' {
+		return escapes[text[1]], 2
 	}
-	if escapes[c] == 0 {
-		return 0, false
+	for i := 2; i < 6; i++ {
+		unit = unit<<4 | uint16(hexValue(text[i]))
 	}
-	d.pos++
-	return escapes[c], true
+	return unit, 6
 }

@@ -150,7 +150,7 @@ func (t *tool) encodeArgs(args []goja.Value) ([]byte, goja.Value) {
 		return nil, t.e.newError(t.e.real.typeError, fmt.Sprintf(
 			"%s takes one object of named arguments, such as %s({ name: value }); it was given %s", t, t, given))
 	}
-	enc := encoder{e: t.e, root: "args", limit: t.e.limits.ArgumentBytes}
+	enc := newEncoder(t.e, "args", t.e.limits.ArgumentBytes)
 	var err error
 	if ex := t.e.vm.Try(func() { err = enc.encode(args[0]) }); ex != nil {
 		return nil, ex.Value() // thrown by a getter or a toJSON of the program

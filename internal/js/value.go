@@ -34,7 +34,7 @@ func (e *Engine) encodeResult(v goja.Value) Outcome {
 	if goja.IsUndefined(v) {
 		return Outcome{Kind: KindOK, Value: []byte("null"), Hint: e.noValueHint()}
 	}
-	enc := encoder{e: e, root: "result", limit: e.limits.OutputBytes}
+	enc := newEncoder(e, "result", e.limits.OutputBytes)
 	var err error
 	if thrown := e.guarded(func() { err = enc.encode(v) }); thrown != nil {
 		return e.ended(thrown)

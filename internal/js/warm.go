@@ -1,6 +1,10 @@
 package js
 
-import "github.com/dop251/goja"
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+)
 
 // warmProgram goes through what every program does, so that the page faults of that code are paid before the engine is
 // leased. It leaves nothing behind in the runtime. A longer one saves little more, and costs every worker at its birth.
@@ -8,8 +12,7 @@ const warmProgram = `const r = await { a: 1 }; return [r].map(x => x.a)`
 
 // warm runs warmProgram, and takes a text through JSON both ways.
 func (e *Engine) warm() {
-	e.source = source{text: warmProgram}
-	program, bad := e.compile()
+	program, bad := e.compile(warmProgram)
 	if bad != nil {
 		panic("js: " + bad.Error.Message) // at New, on every run: a wrong goja
 	}
@@ -19,8 +22,10 @@ func (e *Engine) warm() {
 		panic("js: " + err.Error())
 	}
 	e.returned(main.Export().(*goja.Promise))
-	if _, err := e.parseJSON(`{"a":[1]}`); err != nil {
+	v, err := e.json.parse(`{"a":[{"b":"c"}]}` + strings.Repeat(" ", minLazy))
+	if err != nil {
 		panic("js: " + err.Error())
 	}
-	e.source = source{}
+	v.(*goja.Object).Get("a")
+	e.source = nil
 }

@@ -1,14 +1,12 @@
 package js
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
 )
 
@@ -22,42 +20,89 @@ const (
 	suffix   = "\n})()"
 )
 
-// compile parses the program once and makes sure that it is one function body and nothing else.
-func (e *Engine) compile() (*goja.Program, *Outcome) {
+// build parses what is to be compiled of the source, makes sure that it is one function body and nothing else, gives
+// it its value, and compiles it.
+func (s *source) build() (*goja.Program, *fault) {
 	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
-	tree, err := parser.ParseFile(nil, fileName, prefix+e.source.text+suffix, 0, parser.WithDisableSourceMaps)
+	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
 	if err != nil {
-		return nil, e.syntaxError(err)
+		return nil, s.fault(err)
 	}
-	if at, ok := e.escape(tree); ok {
-		return nil, e.syntaxErrorAt("Unexpected token }", tree.File.Position(at))
+	fn, at, ok := s.body(tree)
+	if !ok {
+		return nil, &fault{source: s, message: "Unexpected token }", offset: at, final: true}
 	}
+	if s.fenced() && tagsTemplate(tree) {
+		return nil, &fault{source: s, message: "Unexpected token ```", offset: s.start}
+	}
+	fn.Body.List = s.withResult(fn.Body.List)
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
-		return nil, e.syntaxError(err)
+		return nil, s.fault(err)
 	}
 	return program, nil
 }
 
-// escape tells whether the text closes our function and goes on outside of it, as `}); x(); (async function(){`
-// does, and where. Balanced text of that kind parses, so only the tree can tell: it must be one call of the one
-// function that begins with our prefix and ends with our suffix.
-func (e *Engine) escape(tree *ast.Program) (offset int, escaped bool) {
-	end := len(prefix) + len(e.source.text) + len("\n")
-	if len(tree.Body) > 0 {
-		fn := leftmostFunction(tree.Body[0])
+// body is the one function that the program is. It is not ok if the text closes our function and goes on outside of
+// it, as `}); x(); (async function(){` does: balanced text of that kind parses, so only the tree can tell. The last
+// statement must be a call of the function that our prefix began and our suffix ended; esbuild puts its helpers before.
+func (s *source) body(tree *ast.Program) (fn *ast.FunctionLiteral, escapesAt int, ok bool) {
+	end := len(s.wrapped) - len(suffix) + len("\n")
+	for i, statement := range tree.Body {
+		if s.lowered != nil && isHelper(statement) {
+			continue
+		}
+		fn := leftmostFunction(statement)
 		if fn == nil {
-			return len(prefix), true
+			return nil, s.start, false
 		}
-		brace := int(fn.Body.RightBrace) - tree.File.Base()
-		if len(tree.Body) > 1 || brace != end {
-			return min(brace, end), true
+		brace := s.wrappedOffset(tree.File.Position(int(fn.Body.RightBrace) - tree.File.Base()))
+		if i < len(tree.Body)-1 || brace != end {
+			return nil, s.unwrap(min(brace, end)), false
 		}
-		if call, ok := expression(tree.Body[0]).(*ast.CallExpression); ok && call.Callee == ast.Expression(fn) {
-			return 0, false
+		if call, ok := expression(statement).(*ast.CallExpression); ok && call.Callee == ast.Expression(fn) {
+			moveDown(tree, fn)
+			return fn, 0, true
 		}
 	}
-	return end, true
+	return nil, s.unwrap(end), false
+}
+
+// isHelper says that a statement is of esbuild's runtime: they have names that begin with two underscores.
+func isHelper(s ast.Statement) bool {
+	declaration, ok := s.(*ast.VariableStatement)
+	if !ok {
+		return false
+	}
+	for _, b := range declaration.List {
+		if name, ok := b.Target.(*ast.Identifier); !ok || !strings.HasPrefix(string(name.Name), "__") {
+			return false
+		}
+	}
+	return true
+}
+
+// moveDown puts esbuild's helpers into the function, so that the program's globals are the same with and without them.
+// They stand behind its directives, of which "use strict" must stay the first.
+func moveDown(tree *ast.Program, fn *ast.FunctionLiteral) {
+	helpers := tree.Body[:len(tree.Body)-1]
+	if len(helpers) == 0 {
+		return
+	}
+	n := 0
+	for n < len(fn.Body.List) && isDirective(fn.Body.List[n]) {
+		n++
+	}
+	list := append([]ast.Statement{}, fn.Body.List[:n]...)
+	list = append(list, helpers...)
+	fn.Body.List = append(list, fn.Body.List[n:]...)
+	fn.DeclarationList = append(tree.DeclarationList, fn.DeclarationList...)
+	tree.Body, tree.DeclarationList = tree.Body[len(helpers):], nil
+}
+
+func isDirective(s ast.Statement) bool {
+	_, ok := expression(s).(*ast.StringLiteral)
+	return ok
 }
 
 func expression(s ast.Statement) ast.Expression {
@@ -100,33 +145,8 @@ func leftmostFunction(s ast.Statement) *ast.FunctionLiteral {
 	}
 }
 
-// syntaxError is the outcome of the first thing that the parser or the compiler refused.
-func (e *Engine) syntaxError(err error) *Outcome {
-	var list parser.ErrorList
-	var syntax *goja.CompilerSyntaxError
-	var reference *goja.CompilerReferenceError
-	switch {
-	case errors.As(err, &list) && len(list) > 0:
-		return e.syntaxErrorAt(list[0].Message, list[0].Position)
-	case errors.As(err, &syntax):
-		return e.syntaxErrorAt(syntax.Message, syntax.File.Position(syntax.Offset))
-	case errors.As(err, &reference):
-		return e.syntaxErrorAt(reference.Message, reference.File.Position(reference.Offset))
-	}
-	return e.syntaxErrorAt(err.Error(), file.Position{})
-}
-
-func (e *Engine) syntaxErrorAt(message string, at file.Position) *Outcome {
-	offset := e.source.offset(at)
-	switch {
-	case offset > len(e.source.text): // the parser stumbled over our suffix
-		message = "Unexpected end of input"
-	case strings.HasSuffix(message, " ILLEGAL") && offset >= 0 && offset < len(e.source.text):
-		r, _ := utf8.DecodeRuneInString(e.source.text[offset:])
-		message = "Unexpected character " + strconv.QuoteRune(r)
-	}
-	failure := &Error{Message: clipText("SyntaxError: "+message, maxMessage)}
-	e.source.place(failure, e.source.clamp(offset))
-	failure.Hint = syntaxHint(failure, e.source)
-	return &Outcome{Kind: KindError, Error: failure}
+// quoted is the character that a parser stumbled over.
+func quoted(text string) string {
+	r, _ := utf8.DecodeRuneInString(text)
+	return strconv.QuoteRune(r)
 }

@@ -79,3 +79,20 @@ func FuzzControl(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAppendString holds what a string stands for, behind text that is there already, against encoding/json.
+func FuzzAppendString(f *testing.F) {
+	for _, text := range []string{`""`, `"plain text of more than eight bytes"`, `"\"\\\/\b\f\n\r\t\u0041é😀\ud83d\ude00"`, `"\ud800\u0041\udc00"`, `"1234567\n"`, `"open`, `"\x"`, `"\u12`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := rawjson.New(text).AppendString([]byte("before"))
+		var want string
+		if json.Unmarshal(text, &want) != nil || !utf8.Valid(text) {
+			return // of what is no JSON it must return
+		}
+		if err != nil || string(got) != "before"+want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	})
+}

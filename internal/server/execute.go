@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 
@@ -126,48 +124,6 @@ func (x *session) narrow(asked []string) ([]string, error) {
 		}
 	}
 	return asked, nil
-}
-
-// screen refuses what is obviously no program, before it costs a worker.
-func screen(source string, limits sandboxd.Limits) *sandboxd.Error {
-	switch {
-	case int64(len(source)) > limits.SourceBytes:
-		return &sandboxd.Error{
-			Message: fmt.Sprintf("the program has %d bytes, at most %d are allowed", len(source), limits.SourceBytes),
-			Hint:    "pass data as `input`, or fetch it with a tool, instead of writing it into the program",
-		}
-	case strings.ContainsRune(source, 0):
-		return &sandboxd.Error{Message: "the program contains a NUL byte", Hint: "send text"}
-	case !utf8.ValidString(source):
-		return &sandboxd.Error{Message: "the program is not UTF-8", Hint: "send text in UTF-8"}
-	case blank(source):
-		return &sandboxd.Error{
-			Message: "the program is empty",
-			Hint:    "send the body of an async function, such as: return await tools.server.tool({})",
-		}
-	}
-	return nil
-}
-
-// blank reports that there is nothing but white space and comments. It errs towards false.
-func blank(source string) bool {
-	for {
-		source = strings.TrimSpace(source)
-		switch {
-		case source == "":
-			return true
-		case strings.HasPrefix(source, "//"):
-			_, source, _ = strings.Cut(source, "\n")
-		case strings.HasPrefix(source, "/*"):
-			_, rest, closed := strings.Cut(source[2:], "*/")
-			if !closed {
-				return false // a syntax error, which the engine words and places better
-			}
-			source = rest
-		default:
-			return false
-		}
-	}
 }
 
 // refused ends a run that got no slot or no worker.
