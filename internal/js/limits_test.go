@@ -127,7 +127,7 @@ func TestStop(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			e := js.New(js.Options{})
 			time.AfterFunc(20*time.Millisecond, func() { e.Stop("timeout", "ran longer than 20ms"); e.Stop("cancelled", "second") })
-			out := e.Run(js.Program{Source: text, Servers: []string{"a"}}, js.Host{Calls: func([]js.Call) {}})
+			out := ended(e, js.Program{Source: text, Servers: []string{"a"}}, js.Host{Calls: func([]js.Call) {}})
 			if out.Kind != "timeout" || out.Error.Message != "ran longer than 20ms" {
 				t.Error(brief(out))
 			}
