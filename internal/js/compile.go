@@ -20,6 +20,7 @@ func (e *Engine) compile(text string) (*goja.Program, *Outcome) {
 	}
 	if e.stopped() != nil {
 		halted := e.halted(nil)
+		halted.Error.Hint = "the program took too long to read: write it shorter, with fewer expressions inside each other"
 		return nil, &halted
 	}
 	if bad != nil {
@@ -35,7 +36,7 @@ func (e *Engine) find(text string) (*goja.Program, *fault) {
 		return e.source.read()
 	}
 	// A text that begins with ``` is never a program of its own: it calls an empty string as a template tag.
-	if !strings.HasPrefix(strings.TrimSpace(text), "```") {
+	if !strings.HasPrefix(strings.TrimLeft(text, blanks), "```") {
 		if program, bad := e.source.read(); bad == nil || bad.final {
 			return program, bad
 		}

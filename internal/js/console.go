@@ -28,6 +28,7 @@ type console struct {
 func (e *Engine) log(level, text string) {
 	c := &e.console
 	c.used = true
+	text = e.source.restack(text)
 	if c.indent != "" {
 		text = c.indent + strings.ReplaceAll(text, "\n", "\n"+c.indent)
 	}

@@ -49,9 +49,12 @@ func lineAt(text string, at int) string {
 	return text[at:]
 }
 
+// blanks may stand before a fence: white space, and the mark that some editors begin a file with.
+const blanks = " \t\r\n\uFEFF"
+
 // fenceLine gives the number of backticks that a line begins with, if they are a fence, and what follows them.
 func fenceLine(line string) (ticks int, info string) {
-	line = strings.TrimSpace(line)
+	line = strings.TrimLeft(line, blanks)
 	info = strings.TrimLeft(line, "`")
 	if ticks = len(line) - len(info); ticks < 3 {
 		return 0, ""

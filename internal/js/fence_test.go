@@ -22,6 +22,7 @@ func TestFences(t *testing.T) {
 		{"capitals", "```TypeScript\nconst a: number = 1; return a\n```", "ok 1"},
 		{"four backticks", "````js\nreturn '```'\n````", "ok \"```\""},
 		{"indented", "  ```js\n  return 1\n  ```", "ok 1"},
+		{"byte order mark", "\uFEFF```js\nreturn 1\n```", "ok 1"},
 		{"CRLF", "```js\r\nreturn 1\r\n```\r\n", "ok 1"},
 		{"not closed", "```js\nreturn 1", "ok 1"},
 		{"closed behind the code", "```js\nreturn 1```", "ok 1"},

@@ -48,9 +48,18 @@ func run(t testing.TB, p js.Program, answer func(js.Call) js.Answer) (js.Outcome
 	if p.Limits.CPU == 0 {
 		p.Limits.CPU = 3 * time.Second
 	}
-	out := h.engine.Run(p, h.host())
+	out := ended(h.engine, p, h.host())
 	h.lines = append(h.lines, out.Lines...)
 	return out, h
+}
+
+// ended runs a program to its end. On a starved machine one that was stopped may not give way within the grace: it is
+// abandoned then, with the same outcome, and its goroutine stays behind.
+func ended(e *js.Engine, p js.Program, h js.Host) js.Outcome {
+	outcome := make(chan js.Outcome, 1)
+	h.Abandon = func(out js.Outcome) { outcome <- out }
+	go func() { outcome <- e.Run(p, h) }()
+	return <-outcome
 }
 
 func source(t testing.TB, text string) (js.Outcome, *echo) {

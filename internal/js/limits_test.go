@@ -121,13 +121,28 @@ func TestNativeLoops(t *testing.T) {
 	}
 }
 
+// Parsers are held to the limits as programs are.
+func TestSlowToParse(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"comparisons that may be types", "const a: number = " + strings.Repeat("a<", 5000) + "c"},
+		{"infer", "type T = " + strings.Repeat("(infer U extends ", 30) + "D"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			how, kind, took := inChild(t, js.Program{Source: c.text, Limits: js.Limits{CPU: 100 * time.Millisecond, MemoryBytes: 256 << 20}})
+			if kind, _, _ = strings.Cut(kind, " "); kind != js.KindCPU || took > 30*time.Second {
+				t.Errorf("%s %s after %v", how, kind, took)
+			}
+		})
+	}
+}
+
 func TestStop(t *testing.T) {
 	for _, text := range []string{"for (;;);", "await new Promise(r => setTimeout(r, 1e6))", "await tools.a.never()", "for (;;) await null",
 		"try { await tools.a.never() } finally { for (;;); }"} {
 		t.Run(text, func(t *testing.T) {
 			e := js.New(js.Options{})
 			time.AfterFunc(20*time.Millisecond, func() { e.Stop("timeout", "ran longer than 20ms"); e.Stop("cancelled", "second") })
-			out := e.Run(js.Program{Source: text, Servers: []string{"a"}}, js.Host{Calls: func([]js.Call) {}})
+			out := ended(e, js.Program{Source: text, Servers: []string{"a"}}, js.Host{Calls: func([]js.Call) {}})
 			if out.Kind != "timeout" || out.Error.Message != "ran longer than 20ms" {
 				t.Error(brief(out))
 			}

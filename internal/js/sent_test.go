@@ -1,6 +1,8 @@
 package js_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,31 @@ import (
 
 	"github.com/sandboxd/sandboxd/internal/js"
 )
+
+// A stack that a program logs has the same places, and no frames of the wrapper.
+func TestStacksAsSent(t *testing.T) {
+	const body = "function f() {\n  throw new Error('here')\n}\ntry { [1].map(f) } catch (e) { console.log(e.stack); console.error('caught', e.stack, 'x') }"
+	want := func(line int) string {
+		stack := fmt.Sprintf("Error: here\n\tat f (program.js:%d:9)\n\tat map (native)\n\tat program.js:%d:14\n", line+1, line+3)
+		return "log|" + stack + "\nerror|caught " + stack + " x"
+	}
+	for text, line := range map[string]int{
+		body:                                     1,
+		"Text\n\n```js\n" + body + "\n```":       4,
+		"interface A {\n}\n" + body:              3,
+		"\nfor await (const x of []) ;\n" + body: 3,
+	} {
+		_, h := source(t, text)
+		got := strings.ReplaceAll(logged(h.lines), "program.js:"+strconv.Itoa(line+3)+":11", "program.js:"+strconv.Itoa(line+3)+":14") // esbuild knows the name's place
+		if diff := cmp.Diff(want(line), got); diff != "" {
+			t.Errorf("%s\n%s", text, diff)
+		}
+	}
+	_, h := source(t, "console.log('a\\n\\tat program.js:9:9(1)\\n\\tat x\\n b\\tat program.js:1:1')")
+	if got := logged(h.lines); got != "log|a\n\tat x\n b\tat program.js:1:1" {
+		t.Errorf("%q", got)
+	}
+}
 
 // Every kind of error has its place in the text as it was sent: as it stands, in a fence below prose, with types, and
 // lowered. The mark «» stands before the place that is meant, and is taken out.

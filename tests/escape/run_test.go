@@ -59,7 +59,7 @@ func execute(t *testing.T, d *daemon.Daemon, name, outcome string) *sandboxd.Res
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	r, err := c.Execute(ctx, sandboxd.Program{Source: name, Limits: limitsFor(outcome)})
+	r, err := c.Execute(ctx, sandboxd.Program{Source: "attack: " + name, Limits: limitsFor(outcome)})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -164,7 +164,7 @@ func TestNobodySurvives(t *testing.T) {
 			defer cancel()
 			for _, name := range []string{"sleep with all signals blocked", "spin with all signals blocked"} {
 				c := d.Dial(t, sandboxd.Options{Name: "escape"})
-				go c.Execute(ctx, sandboxd.Program{Source: name}) // there is nobody who could answer
+				go c.Execute(ctx, sandboxd.Program{Source: "attack: " + name}) // there is nobody who could answer
 			}
 			var all []int
 			daemon.Eventually(t, 10*time.Second, func() error {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
@@ -108,7 +109,8 @@ func receive(conn *wire.Conn) (string, attack.Target, error) {
 	if err == nil && len(input) > 0 {
 		err = json.Unmarshal(input, &target)
 	}
-	return string(name), target, err
+	// A daemon takes the name alone of some for a shell command.
+	return strings.TrimPrefix(string(name), "attack: "), target, err
 }
 
 // perform announces the attack, so that what kills the process is the attack and nothing before it; makes it; and says

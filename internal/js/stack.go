@@ -1,0 +1,38 @@
+package js
+
+import (
+	"fmt"
+	"strings"
+)
+
+// restack gives the frames of an Error's stack in a text their places in the program as it was sent, and drops those
+// of the wrapper and of esbuild's helpers.
+func (s *source) restack(text string) string {
+	const frame = "\tat "
+	if !strings.Contains(text, frame) {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		before, rest, isFrame := strings.Cut(line, frame)
+		at, ok := framePosition(line)
+		if !isFrame || !ok || strings.TrimSpace(before) != "" {
+			lines = append(lines, line)
+			continue
+		}
+		offset := s.offset(at)
+		if !s.holds(offset) {
+			continue
+		}
+		var placed Error
+		s.place(&placed, offset)
+		name, _, named := strings.Cut(rest, " (")
+		if position := fmt.Sprintf("%s:%d:%d", fileName, placed.Line, placed.Column); named {
+			line = before + frame + name + " (" + position + ")"
+		} else {
+			line = before + frame + position
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
