@@ -185,8 +185,8 @@ func TestTimeoutTellsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
 	r := g.run(t, sandboxd.Program{
-		Source: "for (let i = 0; i < 1900; i++) { await tools.t.slow({MS: 100}); console.log('item', i) }",
-		Limits: &sandboxd.Limits{WallMS: 550},
+		Source: "for (let i = 0; i < 1900; i++) { await tools.t.slow({MS: i < 3 ? 10 : 60_000}); console.log('item', i) }",
+		Limits: &sandboxd.Limits{WallMS: 1000},
 	})
 	if r.Outcome != sandboxd.OutcomeTimeout {
 		t.Fatalf("%s: %v", r.Outcome, r.Error)
@@ -197,7 +197,7 @@ func TestTimeoutTellsWhatWasDone(t *testing.T) {
 			done++
 		}
 	}
-	if done < 2 || len(r.Calls) != done+1 || r.Calls[done].State != sandboxd.CallUnknown || len(r.Console) != done {
+	if done != 3 || len(r.Calls) != done+1 || r.Calls[done].State != sandboxd.CallUnknown || len(r.Console) != done {
 		t.Errorf("%d of %d calls succeeded, with %d lines of console", done, len(r.Calls), len(r.Console))
 	}
 }
