@@ -441,7 +441,7 @@ func TestSpawnIsCancelled(t *testing.T) {
 		}
 		cancel()
 	}
-	daemon.Eventually(t, 3*time.Second, func() error {
+	daemon.Eventually(t, time.Minute, func() error {
 		if now := len(daemon.Descendants(os.Getpid())); now > before {
 			return fmt.Errorf("%d processes, %d before", now, before)
 		}

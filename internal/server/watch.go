@@ -93,6 +93,9 @@ func (w *watcher) cpuLeft(used time.Duration) time.Duration {
 	return max(left/time.Duration(runtime.NumCPU()), 5*time.Millisecond)
 }
 
+// deathWait is how long a busy machine may take to tell of a death.
+const deathWait = 5 * time.Second
+
 // cpuSlack lets the engine's own watchdog, which knows the place in the program, be first, and covers the
 // CPU time of the worker's birth.
 const cpuSlack = 100 * time.Millisecond
@@ -100,8 +103,8 @@ const cpuSlack = 100 * time.Millisecond
 func (w *watcher) checkCPU() {
 	used, err := w.run.worker.CPU()
 	if err != nil {
-		// Dead, which follow sees at once. A limit that can't be measured otherwise is no limit.
-		w.again(&w.cpu, grace, func() { w.run.stop(&faultError{fmt.Errorf("CPU time can't be measured: %w", err)}) })
+		// Dead, which follow sees as soon as the machine lets it. A limit that can't be measured otherwise is no limit.
+		w.again(&w.cpu, deathWait, func() { w.run.stop(&faultError{fmt.Errorf("CPU time can't be measured: %w", err)}) })
 		return
 	}
 	limit := time.Duration(w.run.limits.CPUMS)*time.Millisecond + cpuSlack
@@ -122,7 +125,7 @@ const memoryFactor = 2
 func (w *watcher) checkMemory() {
 	resident, err := w.run.worker.Memory()
 	if err != nil {
-		w.again(&w.rss, grace, func() { w.run.stop(&faultError{fmt.Errorf("memory can't be measured: %w", err)}) })
+		w.again(&w.rss, deathWait, func() { w.run.stop(&faultError{fmt.Errorf("memory can't be measured: %w", err)}) })
 		return
 	}
 	if resident > memoryFactor*w.run.limits.MemoryBytes {
