@@ -362,8 +362,8 @@ func TestSpawnRefuses(t *testing.T) {
 		spec nursery.Spec
 		want string
 	}{
-		{nursery.Spec{}, "landlock_abi 0: must be at least 1"},
-		{nursery.Spec{Jail: jail.Spec{LandlockABI: 99, MemoryBytes: 64 << 20, CPUSeconds: 5}}, "the spec wants 99"},
+		{nursery.Spec{Jail: jail.Spec{MemoryBytes: 64 << 20}, CPUs: 1, PIDs: 24}, "landlock_abi 0: must be at least 1"},
+		{nursery.Spec{Jail: jail.Spec{LandlockABI: 99, MemoryBytes: 64 << 20, CPUSeconds: 5}, CPUs: 1, PIDs: 24}, "the spec wants 99"},
 	} {
 		_, err := c.Spawn(context.Background(), tt.spec)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
