@@ -100,7 +100,7 @@ func (l Lines) walk(node *yaml.Node, path string) error {
 			l[inner] = key.Line
 		}
 		if child.ShortTag() == "!!null" {
-			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, inner)
+			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, strings.ReplaceAll(inner, "\n", " "))
 		}
 		if err := l.walk(child, inner); err != nil {
 			return err
