@@ -30,7 +30,7 @@ var suites = []struct {
 	{"jail-as-user", "internal/jail", "as-user", jailSkips},
 	{"nursery-as-root", "internal/nursery", "in-cgroup root", ""},
 	{"nursery-as-user", "internal/nursery", "as-user", "^TestCgroup$|^TestServiceIsLookedAt$"}, // nothing is delegated; only root can
-	{"cgroup-as-root", "internal/cgroup", "in-cgroup root", "^TestNotDelegated$"}, // which root can't fail
+	{"cgroup-as-root", "internal/cgroup", "in-cgroup root", "^TestNotDelegated$"},              // which root can't fail
 	{"cgroup-as-nobody", "internal/cgroup", "in-cgroup nobody", ""},
 }
 
