@@ -24,7 +24,8 @@ type Nursery struct {
 	log     *slog.Logger
 	conn    *net.UnixConn // seqpacket
 	cgroup  Cgroup
-	tree    Tree // nil where there is no cgroup; set by settle, then read-only
+	tree    Tree   // nil where there is no cgroup; set by settle, then read-only
+	packet  []byte // that next reads into
 
 	orders  sync.WaitGroup
 	watches sync.WaitGroup
@@ -49,7 +50,7 @@ func New(path string, cgroup Cgroup, log *slog.Logger) (*Nursery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Nursery{spawner: spawner, log: log, cgroup: cgroup, workers: make(map[int64]*child)}, nil
+	return &Nursery{spawner: spawner, log: log, cgroup: cgroup, packet: make([]byte, maxPacket), workers: make(map[int64]*child)}, nil
 }
 
 // Serve obeys the daemon at the other end of conn until it hangs up or ctx ends.
@@ -153,8 +154,7 @@ func (n *Nursery) obey(ctx context.Context) error {
 
 // next reads an order.
 func (n *Nursery) next() (order, error) {
-	packet := make([]byte, maxPacket)
-	size, _, flags, _, err := n.conn.ReadMsgUnix(packet, nil)
+	size, _, flags, _, err := n.conn.ReadMsgUnix(n.packet, nil)
 	switch {
 	case err != nil:
 		return order{}, fmt.Errorf("read order: %w", err)
@@ -164,7 +164,7 @@ func (n *Nursery) next() (order, error) {
 		return order{}, fmt.Errorf("an order is longer than %d bytes", maxPacket)
 	}
 	var o order
-	decoder := json.NewDecoder(bytes.NewReader(packet[:size]))
+	decoder := json.NewDecoder(bytes.NewReader(n.packet[:size]))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {
 		return order{}, fmt.Errorf("decode order: %w", err)
