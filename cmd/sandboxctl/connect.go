@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,7 @@ type dialer func(ctx context.Context, socket string) (*sandboxd.Client, error)
 
 // connect reaches the daemon, or starts a private one where none listens. release ends what it started.
 func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.Client, release func(), err error) {
-	socket := o.socket
-	if socket == "" {
-		socket = os.Getenv("SANDBOXD_SOCKET")
-	}
-	if socket == "" {
-		socket = sandboxd.DefaultSocket
-	}
+	socket := socketPath(o.socket)
 	client, err = dial(ctx, socket)
 	switch {
 	case err == nil:
@@ -46,6 +41,11 @@ func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.C
 	}
 	fmt.Fprintf(os.Stderr, "no daemon at %s: started a private one for this run (%s)\n", socket, layers(client.Welcome(), o.profile))
 	return client, private.stop, nil
+}
+
+// socketPath is where the daemon is to be found: as the option says, else the environment.
+func socketPath(option string) string {
+	return cmp.Or(option, os.Getenv("SANDBOXD_SOCKET"), sandboxd.DefaultSocket)
 }
 
 // layers says in a line what confines the workers of a profile.

@@ -33,18 +33,8 @@ func (o *doctorOptions) look(ctx context.Context) (*host, error) {
 		h.user = u.Username
 	}
 	h.readConfig()
-	h.socket = dialDaemon(ctx, o.socketPath())
+	h.socket = dialDaemon(ctx, socketPath(o.socket))
 	return h, h.plan(o.profile)
-}
-
-func (o *doctorOptions) socketPath() string {
-	if o.socket != "" {
-		return o.socket
-	}
-	if socket := os.Getenv("SANDBOXD_SOCKET"); socket != "" {
-		return socket
-	}
-	return sandboxd.DefaultSocket
 }
 
 // readConfig reads the configuration and its profiles, as a daemon does.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -145,7 +144,7 @@ func (h *host) proveIn(ctx context.Context, scope []string, name string) profile
 	p := profileProof{Profile: name}
 	allowed := []string{}
 	for {
-		isolation, err := h.runPrivate(ctx, scope, proofConfig(h.config.Profiles, name, allowed), name)
+		isolation, err := h.runPrivate(ctx, scope, daemonConfig(h.config.Profiles, name, allowed, "error"), name)
 		layer, why := lacking(err)
 		switch {
 		case err == nil:
@@ -172,16 +171,6 @@ func (h *host) runPrivate(ctx context.Context, scope []string, config, name stri
 	}
 	defer client.Close()
 	return runProgram(ctx, client, name)
-}
-
-// proofConfig is that of a private daemon which keeps workers of one profile, and may lack the layers.
-func proofConfig(profiles, name string, layers []string) string {
-	pool := `"default": 0, ` + strconv.Quote(name) + ": 1"
-	if name == profile.Default {
-		pool = `"default": 1`
-	}
-	return fmt.Sprintf("profiles: %s\npool: {%s}\nidle_exit: 2s\ndrain: 0s\nisolation: {allow_missing: [%s]}\nlog: {level: error}\n",
-		strconv.Quote(profiles), pool, strings.Join(layers, ", "))
 }
 
 // missingError is the text of a server.MissingError, which is among a daemon's last words.

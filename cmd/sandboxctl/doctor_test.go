@@ -290,7 +290,7 @@ func TestDoctorQuotes(t *testing.T) {
 func TestDoctorConfig(t *testing.T) {
 	for _, name := range []string{"default", "strict"} {
 		file := filepath.Join(t.TempDir(), "c.yaml")
-		if err := os.WriteFile(file, []byte(proofConfig("/a \"b\"\\c", name, []string{"cgroup", "namespaces"})), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(daemonConfig("/a \"b\"\\c", name, []string{"cgroup", "namespaces"}, "error")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, err := config.Load(file)

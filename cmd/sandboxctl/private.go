@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/profile"
 )
 
 // private is a daemon for one run. It listens in a directory that only this user can enter, and ends by
@@ -157,19 +161,23 @@ func findDaemon() (string, error) {
 	return "", hinted{fmt.Errorf("there is no sandboxd at %s", strings.Join(tried, " or ")), "make build puts the four binaries beside each other"}
 }
 
+// privateConfig is what run wants of it: nobody has to give it a cgroup.
 func privateConfig(o runOptions) string {
-	profile := o.profile
-	if profile == "" {
-		profile = "default"
-	}
 	level := "error"
 	if o.verbose {
 		level = "debug"
 	}
-	if profile != "default" {
-		profile = "default: 0\n  " + strconv.Quote(profile)
+	return daemonConfig(config.Default().Profiles, cmp.Or(o.profile, profile.Default), []string{layerCgroup}, level)
+}
+
+// daemonConfig is that of a private daemon which keeps a worker of one profile, and may lack the layers.
+func daemonConfig(profiles, name string, layers []string, level string) string {
+	pool := `"default": 0, ` + strconv.Quote(name) + ": 1"
+	if name == profile.Default {
+		pool = `"default": 1`
 	}
-	return fmt.Sprintf("pool:\n  %s: 1\nidle_exit: 2s\ndrain: 0s\nisolation:\n  allow_missing: [cgroup]\nlog:\n  level: %s\n", profile, level)
+	return fmt.Sprintf("profiles: %s\npool: {%s}\nidle_exit: 2s\ndrain: 0s\nisolation: {allow_missing: [%s]}\nlog: {level: %s}\n",
+		strconv.Quote(profiles), pool, strings.Join(layers, ", "), level)
 }
 
 // awaitReady waits for sd_notify's READY=1.
