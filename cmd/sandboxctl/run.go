@@ -75,7 +75,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 	}
 	show := newProgress(os.Stderr)
 	defer show.clear()
-	servers, err := o.servers(ctx, show)
+	servers, err := startServers(ctx, o.mcp, o.verbose, show)
 	if err != nil {
 		return err
 	}
@@ -152,12 +152,12 @@ func readProgram(file string) ([]byte, error) {
 	return source, nil
 }
 
-// servers connects to the MCP servers of the configuration, if there is one.
-func (o runOptions) servers(ctx context.Context, show *progress) (*upstream.Upstreams, error) {
+// startServers connects to the MCP servers of a configuration, if there is one.
+func startServers(ctx context.Context, mcp string, verbose bool, show *progress) (*upstream.Upstreams, error) {
 	config := upstream.Config{}
-	if o.mcp != "" {
+	if mcp != "" {
 		var err error
-		if config, err = upstream.LoadConfig(o.mcp); err != nil {
+		if config, err = upstream.LoadConfig(mcp); err != nil {
 			return nil, err
 		}
 		for _, w := range config.Warnings {
@@ -165,7 +165,7 @@ func (o runOptions) servers(ctx context.Context, show *progress) (*upstream.Upst
 		}
 	}
 	var stderr io.Writer = io.Discard
-	if o.verbose {
+	if verbose {
 		stderr = os.Stderr
 	}
 	show.say("starting MCP servers")

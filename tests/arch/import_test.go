@@ -22,6 +22,7 @@ var levels = map[string]int{
 	"internal/policy":     0,
 	"internal/rawjson":    0,
 	"internal/strictyaml": 0,
+	"internal/typescript": 0,
 	"internal/wire":       0,
 
 	"internal/nursery": 1,

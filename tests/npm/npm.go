@@ -1,4 +1,4 @@
-// Package npm gives tests real MCP servers from npm, at pinned versions.
+// Package npm gives tests real MCP servers and the TypeScript compiler from npm, at pinned versions.
 package npm
 
 import (
@@ -24,7 +24,7 @@ import (
 // the test where it can't.
 func Config(t testing.TB, dir string) string {
 	t.Helper()
-	modules := install(t)
+	modules := Modules(t)
 	server := func(name string, args ...string) map[string]any {
 		script := filepath.Join(modules, "@modelcontextprotocol", "server-"+name, "dist", "index.js")
 		return map[string]any{"command": "node", "args": append([]string{script}, args...)}
@@ -44,8 +44,9 @@ func Config(t testing.TB, dir string) string {
 	return path
 }
 
-// install returns node_modules, as package-lock.json has it. Tests of several packages may call it at once.
-func install(t testing.TB) string {
+// Modules returns node_modules, as package-lock.json has it, and skips the test where it can't. Tests of several packages may call
+// it at once.
+func Modules(t testing.TB) string {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
