@@ -10,6 +10,7 @@ package js
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -37,7 +38,13 @@ type Engine struct {
 	// set by New, then read-only
 	vm   *goja.Runtime
 	real intrinsics
+
+	iterators                            iterators
+	asyncIterator, dispose, asyncDispose *goja.Symbol
+	fromAsync                            goja.Value // nil until it is first called
+
 	dog  *watchdog
+	now  func() time.Time
 	wake chan struct{} // one token: something is in inbox, or stop was set
 
 	// set by Run, then read-only
@@ -52,6 +59,8 @@ type Engine struct {
 	console  console
 	rejected rejections
 	answers  results
+	random   *rand.ChaCha8
+	absent   []*part               // that a program can't come to
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -84,11 +93,13 @@ func New(opts Options) *Engine {
 	e.dog = newWatchdog(e, opts.CPUTime)
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
-	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
-	e.vm.SetRandSource(randSource(opts.Seed))
-	if opts.Now != nil {
-		e.vm.SetTimeSource(opts.Now)
+	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.newCode))
+	e.random = randomSource(opts.Seed)
+	e.vm.SetRandSource(rand.New(e.random).Float64)
+	if e.now = opts.Now; e.now == nil {
+		e.now = time.Now
 	}
+	e.vm.SetTimeSource(e.now)
 	e.vm.SetPromiseRejectionTracker(e.rejected.track)
 	e.setGlobals()
 	e.warm()

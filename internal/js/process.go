@@ -29,10 +29,10 @@ var setProcess = sync.OnceFunc(func() {
 	time.Local = time.UTC // else the first local date opens /etc/localtime
 })
 
-// randSource draws from the system only here, before the jail.
-func randSource(seed [32]byte) func() float64 {
+// randomSource is all the randomness of a run. It draws from the system only here, before the jail.
+func randomSource(seed [32]byte) *rand.ChaCha8 {
 	if seed == [32]byte{} {
 		cryptorand.Read(seed[:]) // never returns an error since Go 1.24
 	}
-	return rand.New(rand.NewChaCha8(seed)).Float64
+	return rand.NewChaCha8(seed)
 }
