@@ -11,6 +11,8 @@ package js
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +63,7 @@ type Engine struct {
 	answers  results
 	random   *rand.ChaCha8
 	absent   []*part               // that a program can't come to
+	texts    []webText             // of the objects of the library, for the console
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -93,7 +96,7 @@ func New(opts Options) *Engine {
 	e.dog = newWatchdog(e, opts.CPUTime)
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
-	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.newCode))
+	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
 	e.random = randomSource(opts.Seed)
 	e.vm.SetRandSource(rand.New(e.random).Float64)
 	if e.now = opts.Now; e.now == nil {
@@ -199,6 +202,12 @@ func (e *Engine) recovered(x any) Outcome {
 	if err, ok := x.(error); ok {
 		if out, ok := e.uncatchable(err); ok {
 			return out
+		}
+		if _, ok := err.(runtime.Error); ok && (strings.Contains(err.Error(), "makeslice") || strings.Contains(err.Error(), "growslice")) {
+			return Outcome{Kind: KindMemory, Error: &Error{
+				Message: "the program asked for more memory at once than there can be",
+				Hint:    "look for a length or a shift that is far too large",
+			}}
 		}
 	}
 	return Outcome{Kind: KindCrash, Error: &Error{

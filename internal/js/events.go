@@ -30,7 +30,12 @@ var errorCodes = map[string]int{
 func (e *Engine) eventNatives() natives {
 	list := func(fc goja.FunctionCall) *listeners { return heldIn[*listeners](fc.Argument(0)) }
 	return natives{
-		"code":         func(fc goja.FunctionCall) goja.Value { return e.vm.ToValue(errorCodes[fc.Argument(0).String()]) },
+		"code": func(fc goja.FunctionCall) goja.Value { return e.vm.ToValue(errorCodes[fc.Argument(0).String()]) },
+		// setName makes the name a property of its own, as those of errors that the engine makes are: it shows without a getter.
+		"setName": func(fc goja.FunctionCall) goja.Value {
+			hide(fc.Argument(0).(*goja.Object), "name", fc.Argument(1))
+			return goja.Undefined()
+		},
 		"newListeners": func(goja.FunctionCall) goja.Value { return hold(e, &listeners{}) },
 		"listen": func(fc goja.FunctionCall) goja.Value {
 			list(fc).add(&listener{kind: fc.Argument(1).String(), call: fc.Argument(2), once: fc.Argument(3).ToBoolean()})

@@ -30,9 +30,7 @@ var parts = []part{
 	{[]string{"Iterator"}, func(e *Engine) map[string]goja.Value {
 		return map[string]goja.Value{"Iterator": e.iteratorConstructor()}
 	}},
-	{[]string{"URL", "URLSearchParams"}, func(e *Engine) map[string]goja.Value {
-		return e.prelude("url", urlSource, e.urlNatives())
-	}},
+	{[]string{"URL", "URLSearchParams"}, (*Engine).urls},
 	{[]string{"TextEncoder", "TextDecoder"}, func(e *Engine) map[string]goja.Value {
 		return e.prelude("text", textSource, e.textNatives())
 	}},
@@ -48,7 +46,7 @@ var parts = []part{
 }
 
 // reflects are words without which a program can't come to a global that it does not name: by the global object, or by a
-// name written with escapes. eval and Function tell themselves, through newCode.
+// name written with escapes. eval and Function tell of themselves, through reader.newCode.
 var reflects = []string{"this", "This", `\u`}
 
 // addParts makes the parts that the program names. What can't be named can't be missed.
@@ -63,12 +61,6 @@ func (e *Engine) addParts(program string) {
 	if slices.ContainsFunc(reflects, func(word string) bool { return strings.Contains(program, word) }) {
 		e.promiseParts()
 	}
-}
-
-// newCode prepares for a text that nobody has seen: eval or Function is about to parse it.
-func (e *Engine) newCode() {
-	e.json.newCode()
-	e.promiseParts()
 }
 
 func (e *Engine) add(p *part) {

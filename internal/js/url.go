@@ -26,6 +26,22 @@ var urlParts = []struct {
 	{(*weburl.URL).Hash, (*weburl.URL).SetHash},
 }
 
+// webText is the toString of a class of the library, as it was before the program could replace it.
+type webText struct {
+	name, label string
+	text        goja.Callable
+}
+
+// urls are the classes, and how their objects are logged.
+func (e *Engine) urls() map[string]goja.Value {
+	made := e.prelude("url", urlSource, e.urlNatives())
+	for name, label := range map[string]string{"URL": "href: ", "URLSearchParams": ""} {
+		proto := made[name].(*goja.Object).Get("prototype").(*goja.Object)
+		e.texts = append(e.texts, webText{name, label, method(proto, "toString")})
+	}
+	return made
+}
+
 // urlState is a URL, and the list of its query once it was asked for.
 type urlState struct {
 	*weburl.URL

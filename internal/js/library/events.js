@@ -5,9 +5,8 @@
     #name;
     constructor(message = "", name = "Error") {
       super(`${message}`);
-      this.#name = `${name}`;
+      native.setName(this, this.#name = `${name}`);
     }
-    get name() { return this.#name; }
     get code() { return native.code(this.#name); }
   }
   native.finish(DOMException, "DOMException");
