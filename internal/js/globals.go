@@ -72,10 +72,11 @@ func (e *Engine) setRunGlobals(input []byte) error {
 	return nil
 }
 
-func (e *Engine) global(name string) *goja.Object { return e.vm.Get(name).ToObject(e.vm) }
+// global is a built-in. One that is looked up late can be gone, which is the program's own doing.
+func (e *Engine) global(name string) *goja.Object { return orUndefined(e.vm.Get(name)).ToObject(e.vm) }
 
 func (e *Engine) prototype(class string) *goja.Object {
-	return e.global(class).Get("prototype").ToObject(e.vm)
+	return orUndefined(e.global(class).Get("prototype")).ToObject(e.vm)
 }
 
 func (e *Engine) protoMethod(class, name string) goja.Callable {

@@ -8,9 +8,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-// part is a part of the library that is made when the program can name it, and not at a worker's birth.
+// part is a part of the library that is made when the program can name it, and not at a worker's birth. A late one costs
+// most of a millisecond, and has a name that stands in many texts: it is made when that is read.
 type part struct {
 	names []string
+	late  bool
 	load  func(e *Engine) map[string]goja.Value
 }
 
@@ -27,22 +29,22 @@ var eventsSource string
 var weakSource string
 
 var parts = []part{
-	{[]string{"Iterator"}, func(e *Engine) map[string]goja.Value {
-		return map[string]goja.Value{"Iterator": e.iteratorConstructor()}
-	}},
-	{[]string{"URL", "URLSearchParams"}, (*Engine).urls},
-	{[]string{"TextEncoder", "TextDecoder"}, func(e *Engine) map[string]goja.Value {
-		return e.prelude("text", textSource, e.textNatives())
-	}},
-	{[]string{"AbortController", "AbortSignal", "Event", "EventTarget", "DOMException"}, func(e *Engine) map[string]goja.Value {
+	{names: []string{"URL", "URLSearchParams"}, late: true, load: (*Engine).urls},
+	{names: []string{"AbortController", "AbortSignal", "Event", "EventTarget", "DOMException"}, late: true, load: func(e *Engine) map[string]goja.Value {
 		return e.prelude("events", eventsSource, e.eventNatives())
 	}},
-	{[]string{"WeakRef", "FinalizationRegistry"}, func(e *Engine) map[string]goja.Value {
+	{names: []string{"Iterator"}, load: func(e *Engine) map[string]goja.Value {
+		return map[string]goja.Value{"Iterator": e.iteratorConstructor()}
+	}},
+	{names: []string{"TextEncoder", "TextDecoder"}, load: func(e *Engine) map[string]goja.Value {
+		return e.prelude("text", textSource, e.textNatives())
+	}},
+	{names: []string{"WeakRef", "FinalizationRegistry"}, load: func(e *Engine) map[string]goja.Value {
 		return e.prelude("weak", weakSource, e.weakNatives())
 	}},
-	{[]string{"atob", "btoa"}, (*Engine).base64},
-	{[]string{"crypto"}, (*Engine).cryptoObject},
-	{[]string{"performance"}, (*Engine).performanceObject},
+	{names: []string{"atob", "btoa"}, load: (*Engine).base64},
+	{names: []string{"crypto"}, load: (*Engine).cryptoObject},
+	{names: []string{"performance"}, load: (*Engine).performanceObject},
 }
 
 // reflects are words without which a program can't come to a global that it does not name: by the global object, or by a
@@ -51,47 +53,50 @@ var reflects = []string{"this", "This", `\u`}
 
 // addParts makes the parts that the program names. What can't be named can't be missed.
 func (e *Engine) addParts(program string) {
+	contains := func(word string) bool { return strings.Contains(program, word) }
 	for i := range parts {
-		if slices.ContainsFunc(parts[i].names, func(name string) bool { return strings.Contains(program, name) }) {
-			e.add(&parts[i])
-		} else {
-			e.absent = append(e.absent, &parts[i])
+		switch p := &parts[i]; {
+		case !slices.ContainsFunc(p.names, contains):
+			e.absent = append(e.absent, p)
+		case p.late:
+			e.promise(p)
+		default:
+			for name, v := range p.load(e) {
+				e.define(name, v)
+			}
 		}
 	}
-	if slices.ContainsFunc(reflects, func(word string) bool { return strings.Contains(program, word) }) {
-		e.promiseParts()
+	if slices.ContainsFunc(reflects, contains) {
+		e.promiseAbsent()
 	}
 }
 
-func (e *Engine) add(p *part) {
-	made := p.load(e)
-	for _, name := range p.names {
-		e.define(name, made[name])
-	}
-}
-
-// promiseParts gives the names of absent parts to the global object. Each part is made when one of its names is read, and
-// its names are ordinary properties from then on; until then they are accessors, as some of node's are.
-func (e *Engine) promiseParts() {
-	global := e.vm.GlobalObject()
+// promiseAbsent prepares for a program that can name anything.
+func (e *Engine) promiseAbsent() {
 	for _, p := range e.absent {
-		var made map[string]goja.Value
-		for _, name := range p.names {
-			get := e.native("get "+name, 0, func(goja.FunctionCall) goja.Value {
-				if made == nil {
-					made = p.load(e)
-				}
-				e.define(name, made[name])
-				return made[name]
-			})
-			set := e.native("set "+name, 1, func(fc goja.FunctionCall) goja.Value {
-				e.define(name, fc.Argument(0))
-				return goja.Undefined()
-			})
-			global.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, goja.FLAG_FALSE)
-		}
+		e.promise(p)
 	}
 	e.absent = nil
+}
+
+// promise makes a part when one of its names is read. Its names are ordinary properties of the global object from then on;
+// until then they are accessors, as some of node's are.
+func (e *Engine) promise(p *part) {
+	var made map[string]goja.Value
+	for _, name := range p.names {
+		get := e.native("get "+name, 0, func(goja.FunctionCall) goja.Value {
+			if made == nil {
+				made = p.load(e)
+			}
+			e.define(name, made[name])
+			return made[name]
+		})
+		set := e.native("set "+name, 1, func(fc goja.FunctionCall) goja.Value {
+			e.define(name, fc.Argument(0))
+			return goja.Undefined()
+		})
+		e.vm.GlobalObject().DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 }
 
 // libraryFile begins the file names of what is written in JavaScript itself: frames of it are no frames of the program.

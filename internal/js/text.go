@@ -121,7 +121,11 @@ type viewGetters struct{ buffer, byteOffset, byteLength goja.Callable }
 func (e *Engine) viewGetters(class string) (g viewGetters) {
 	for name, to := range map[string]*goja.Callable{"buffer": &g.buffer, "byteOffset": &g.byteOffset, "byteLength": &g.byteLength} {
 		d := must(e.real.getOwnPropertyDescriptor(nil, e.prototype(class), e.vm.ToValue(name))).ToObject(e.vm)
-		*to, _ = goja.AssertFunction(d.Get("get"))
+		f, ok := goja.AssertFunction(orUndefined(d.Get("get")))
+		if !ok {
+			panic(e.newError(e.real.typeError, class+" is no view any more"))
+		}
+		*to = f
 	}
 	return g
 }
@@ -150,7 +154,7 @@ func (e *Engine) decodeText(d *decoder, in []byte, more bool) goja.Value {
 		in = append(d.rest, in...)
 		d.rest = nil
 	}
-	v, ok := d.decode(in)
+	v, ok := d.decode(e.vm, in)
 	if !ok {
 		d.rest, d.more = nil, false
 		o := e.newError(e.real.typeError, "The encoded data was not valid for encoding "+d.encoding)
@@ -160,10 +164,10 @@ func (e *Engine) decodeText(d *decoder, in []byte, more bool) goja.Value {
 	return v
 }
 
-func (d *decoder) decode(in []byte) (goja.Value, bool) {
+func (d *decoder) decode(vm *goja.Runtime, in []byte) (goja.Value, bool) {
 	switch d.encoding {
 	case "utf-8":
-		return d.utf8(in)
+		return d.utf8(vm, in)
 	case "windows-1252":
 		units := make([]uint16, len(in))
 		for i, b := range in {
@@ -177,12 +181,13 @@ func (d *decoder) decode(in []byte) (goja.Value, bool) {
 	return d.utf16(in)
 }
 
-func (d *decoder) utf8(in []byte) (goja.Value, bool) {
+func (d *decoder) utf8(vm *goja.Runtime, in []byte) (goja.Value, bool) {
 	if d.more {
 		n := len(in) - incomplete(in)
 		in, d.rest = in[:n], slices.Clone(in[n:])
 	}
-	if d.fatal && !utf8.Valid(in) {
+	valid := utf8.Valid(in)
+	if d.fatal && !valid {
 		return nil, false
 	}
 	if !d.started && len(in) > 0 {
@@ -190,6 +195,9 @@ func (d *decoder) utf8(in []byte) (goja.Value, bool) {
 		if !d.ignoreBOM {
 			in = in[skipMark(in, "\xef\xbb\xbf"):]
 		}
+	}
+	if valid {
+		return vm.ToValue(string(in)), true
 	}
 	return goja.StringFromUTF16(utf16.Encode(wellFormedRunes(in))), true
 }

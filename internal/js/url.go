@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -66,6 +67,9 @@ func (e *Engine) urlNatives() natives {
 // parseURL gives undefined for what is no URL, or throws as the constructor does.
 func (e *Engine) parseURL(fc goja.FunctionCall) goja.Value {
 	text := fc.Argument(0).String()
+	if fc.Argument(2).ToBoolean() {
+		e.boundURL(len(text))
+	}
 	var base *weburl.URL
 	ok := true
 	if b := fc.Argument(1); !goja.IsUndefined(b) {
@@ -84,6 +88,12 @@ func (e *Engine) parseURL(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
+func (e *Engine) boundURL(n int) {
+	if n > weburl.MaxLength {
+		panic(e.newError(e.real.rangeError, fmt.Sprintf("a URL has at most %d MiB", weburl.MaxLength>>20)))
+	}
+}
+
 // invalidURL is node's error, and says which text it is.
 func (e *Engine) invalidURL(text string, base goja.Value) *goja.Object {
 	message := "Invalid URL: " + quote(clipText(text, 200))
@@ -97,6 +107,7 @@ func (e *Engine) invalidURL(text string, base goja.Value) *goja.Object {
 
 func (e *Engine) setURL(fc goja.FunctionCall) goja.Value {
 	u, part, text := heldIn[*urlState](fc.Argument(0)), fc.Argument(1).ToInteger(), fc.Argument(2).String()
+	e.boundURL(len(text))
 	if part == 0 {
 		if !u.SetHref(text) {
 			panic(e.invalidURL(text, goja.Undefined()))
@@ -121,8 +132,16 @@ func (e *Engine) listNatives() natives {
 	}
 	changed := func(f func(p *weburl.Params, fc goja.FunctionCall)) func(goja.FunctionCall) goja.Value {
 		return func(fc goja.FunctionCall) goja.Value {
-			f(list(fc), fc)
-			list(fc).Changed()
+			p := list(fc)
+			before := slices.Clone(p.Pairs)
+			f(p, fc)
+			if query, inURL := p.InURL(); inURL {
+				if len(query) > weburl.MaxLength {
+					p.Pairs = before
+				}
+				e.boundURL(len(query))
+				p.Changed(query)
+			}
 			return goja.Undefined()
 		}
 	}

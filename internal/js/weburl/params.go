@@ -38,13 +38,15 @@ func unescape(s string) string {
 	return strings.ToValidUTF8(decode(strings.ReplaceAll(s, "+", " ")), "\uFFFD")
 }
 
-// Changed writes the list into the URL that it belongs to.
-func (p *Params) Changed() {
-	if p.url != nil {
-		s := p.String()
-		p.url.SetQuery(s, s != "")
+// InURL is the query that the list's URL is to have now, if the list belongs to one; Changed gives it to the URL.
+func (p *Params) InURL() (query string, ok bool) {
+	if p.url == nil {
+		return "", false
 	}
+	return p.String(), true
 }
+
+func (p *Params) Changed(query string) { p.url.SetQuery(query, query != "") }
 
 // String is the list as application/x-www-form-urlencoded.
 func (p *Params) String() string {

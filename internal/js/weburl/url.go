@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// maxURL bounds what is parsed, in bytes. The Standard has no bound; browsers have one of about this size.
-const maxURL = 1 << 20
+// MaxLength bounds what is parsed, in bytes. The Standard has no bound; browsers have one of about this size. The caller
+// holds setters to it.
+const MaxLength = 1 << 20
 
 // URL is a parsed URL. Its parts are encoded as they stand in it.
 type URL struct {
@@ -24,7 +25,7 @@ type URL struct {
 
 // Parse parses a text, which is to be valid UTF-8, relative to base unless that is nil.
 func Parse(text string, base *URL) (*URL, bool) {
-	if len(text) > maxURL {
+	if len(text) > MaxLength {
 		return nil, false
 	}
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
@@ -41,13 +42,10 @@ func runes(text string) []rune {
 	return []rune(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text))
 }
 
-// override parses a text as a part of the URL. It reports whether the URL may have changed.
-func (u *URL) override(text string, s state) bool {
-	if len(text) > maxURL {
-		return false
-	}
+// override parses a text as a part of the URL.
+func (u *URL) override(text string, s state) {
 	p := parser{u: u, in: runes(text), setter: true}
-	return p.run(s)
+	p.run(s)
 }
 
 var defaultPorts = map[string]int{"http": 80, "ws": 80, "https": 443, "wss": 443, "ftp": 21, "file": -1}
