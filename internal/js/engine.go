@@ -4,8 +4,9 @@
 // Run needs no file, no entropy, no time zone and no new thread. A runtime is dirty after an interrupt and full
 // of the program's own changes after any run, so an engine runs once and is thrown away with its process.
 //
-// The program sees ECMAScript as goja has it, `tools`, `input`, `console`, timers, structuredClone, ToolError and
-// ToolBlocked; there is no ambient authority. testdata/globals.golden lists every name.
+// The program sees ECMAScript as goja has it, what goja lacks of it and what of the web's interfaces needs no network
+// (library.go), `tools`, `input`, `console`, ToolError and ToolBlocked; there is no ambient authority.
+// testdata/globals.golden lists every name.
 package js
 
 import (

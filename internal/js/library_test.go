@@ -164,7 +164,7 @@ func TestRandomIsSeeded(t *testing.T) {
 	one := func(seed byte) string {
 		return brief(js.New(js.Options{Seed: [32]byte{seed}}).Run(js.Program{Source: text}, js.Host{}))
 	}
-	if one(1) != one(1) || one(1) == one(2) {
-		t.Error(one(1), one(1), one(2))
+	if first, again, other := one(1), one(1), one(2); first != again || first == other {
+		t.Error(first, again, other)
 	}
 }
