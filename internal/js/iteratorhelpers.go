@@ -2,6 +2,7 @@ package js
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/dop251/goja"
 )
@@ -66,6 +67,13 @@ func (e *Engine) addIterators() {
 			return f.call(it, fc.Argument(0), fc.Arguments)
 		}))
 	}
+	proto.DefineDataPropertySymbol(e.dispose, e.native("[Symbol.dispose]", 0, func(fc goja.FunctionCall) goja.Value {
+		o := fc.This.ToObject(e.vm)
+		if f := orUndefined(o.Get("return")); !goja.IsUndefined(f) && !goja.IsNull(f) {
+			e.call(f, o)
+		}
+		return goja.Undefined()
+	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // iteratorConstructor is the global Iterator, made when a program can name it.
@@ -85,13 +93,6 @@ func (e *Engine) iteratorConstructor() *goja.Object {
 	proto.DefineAccessorPropertySymbol(goja.SymToStringTag, get, set, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	get, set = e.weird(nil, s.constructor)
 	proto.DefineAccessorProperty("constructor", get, set, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	proto.DefineDataPropertySymbol(e.dispose, e.native("[Symbol.dispose]", 0, func(fc goja.FunctionCall) goja.Value {
-		o := fc.This.ToObject(e.vm)
-		if f := orUndefined(o.Get("return")); !goja.IsUndefined(f) && !goja.IsNull(f) {
-			e.call(f, o)
-		}
-		return goja.Undefined()
-	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return s.constructor
 }
 
@@ -151,14 +152,21 @@ func (e *Engine) helperPrototype() *goja.Object {
 	return e.iterators.helper
 }
 
+// behind is the state that an object of the library holds in Go. The type is asked first: to export another object is to
+// copy all of it.
+func behind[T any](v goja.Value) (state T, ok bool) {
+	if o, isObject := v.(*goja.Object); isObject && o.ExportType() == reflect.TypeFor[T]() {
+		state, ok = o.Export().(T)
+	}
+	return state, ok
+}
+
 func (e *Engine) helperOf(fc goja.FunctionCall) *helper {
-	if o, ok := fc.This.(*goja.Object); ok && kindOf(o) != kindProxy {
-		if h, ok := o.Export().(*helper); ok {
-			if h.running {
-				panic(e.newError(e.real.typeError, "Generator is already running"))
-			}
-			return h
+	if h, ok := behind[*helper](fc.This); ok {
+		if h.running {
+			panic(e.newError(e.real.typeError, "Generator is already running"))
 		}
+		return h
 	}
 	panic(e.newError(e.real.typeError, "this is not an Iterator Helper"))
 }
@@ -381,10 +389,8 @@ func (e *Engine) iteratorFrom(fc goja.FunctionCall) goja.Value {
 func (e *Engine) wrapperPrototype() *goja.Object {
 	if e.iterators.wrapper == nil {
 		of := func(fc goja.FunctionCall) iteration {
-			if o, ok := fc.This.(*goja.Object); ok && kindOf(o) != kindProxy {
-				if w, ok := o.Export().(*wrapped); ok {
-					return w.iteration
-				}
+			if w, ok := behind[*wrapped](fc.This); ok {
+				return w.iteration
 			}
 			panic(e.newError(e.real.typeError, "this was not made by Iterator.from"))
 		}

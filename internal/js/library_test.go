@@ -50,6 +50,8 @@ func TestLibrary(t *testing.T) {
 		{"reduce, some, every, find", "const v = () => [1, 2, 3].values(); return [v().reduce((a, b) => a + b), v().reduce((a, b) => a + b, 10), v().some(x => x > 2), v().every(x => x > 2), v().find(x => x > 1), v().find(x => x > 9)]", "ok [6,16,true,false,2,null]"},
 		{"forEach", "const log = []; [5, 6].values().forEach((x, i) => log.push(x + i)); return log", "ok [5,7]"},
 		{"of generators", "function* g() { try { for (let n = 0; ; n++) yield n } finally { log.push('closed') } } const log = []; log.push(...g().take(2)); return log", `ok ["closed",0,1]`},
+		{"returned", "return [1].values().map(x => x)", "error 0:0 the program returned an iterator, which is not data"},
+		{"generators are disposed of", "const log = []; function* g() { try { yield 1 } finally { log.push('closed') } } { using it = g(); it.next() } return log", `ok ["closed"]`},
 		{"lazy", "let n = 0; const it = [1, 2, 3].values().map(x => (n++, x)); const before = n; it.next(); return [before, n]", "ok [0,1]"},
 		{"Iterator.from", "let n = 0; return Iterator.from({ next: () => ({ done: n > 1, value: n++ }) }).map(x => x + 1).toArray()", "ok [1,2]"},
 		{"Iterator.from a string", "return Iterator.from('aé').toArray()", `ok ["a","é"]`},
