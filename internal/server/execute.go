@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/broker"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -43,7 +43,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 		session: x, request: request, program: p, profile: prof, limits: limits,
 		account: &broker.Run{
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
-			Servers: servers, Limits: limits, Gateway: x.peer,
+			Servers: servers.ServerNames(), Limits: limits, Gateway: x.peer,
 		},
 		began: time.Now(),
 	}
@@ -108,22 +108,16 @@ func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, 
 const maxToken = 128
 
 // narrow picks the servers that the program may name from those that the gateway announced.
-func (x *session) narrow(asked []string) ([]string, error) {
-	x.mu.Lock()
-	announced := x.servers
-	x.mu.Unlock()
+func (x *session) narrow(asked []string) (*catalog.Catalog, error) {
+	announced := x.announced()
 	if asked == nil {
 		return announced, nil
 	}
-	if err := checkServers(asked); err != nil {
-		return nil, err
+	narrowed, err := announced.Narrow(asked)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
 	}
-	for i, name := range asked {
-		if !slices.Contains(announced, name) {
-			return nil, rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: %q was not announced by initialize", i, name)
-		}
-	}
-	return asked, nil
+	return narrowed, nil
 }
 
 // refused ends a run that got no slot or no worker.

@@ -25,6 +25,7 @@ var levels = map[string]int{
 	"internal/typescript": 0,
 	"internal/wire":       0,
 
+	"internal/catalog": 1,
 	"internal/nursery": 1,
 	"internal/profile": 1,
 	"internal/rpc":     1,
