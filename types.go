@@ -136,6 +136,9 @@ type Call struct {
 	Bytes    int64     `json:"bytes"` // size of the result handed to the program
 	MS       float64   `json:"ms"`    // from dispatch to answer
 	Error    string    `json:"error,omitempty"`
+
+	// Unchecked is why the arguments were not held against the schema that the gateway announced.
+	Unchecked string `json:"unchecked,omitempty"`
 }
 
 // Stats are the costs of a run. Times are milliseconds.

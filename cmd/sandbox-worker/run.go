@@ -28,8 +28,12 @@ func receive(conn *wire.Conn) (js.Program, error) {
 		return js.Program{}, err
 	}
 	input, err := conn.Body(m.Input, wire.MaxBody)
+	if err != nil {
+		return js.Program{}, err
+	}
+	names, err := conn.Body(m.Names, wire.MaxBody)
 	return js.Program{
-		Source: string(source), Input: input, Servers: m.Servers,
+		Source: string(source), Input: input, Servers: m.Servers, Names: string(names),
 		Limits: js.Limits{
 			Calls: m.Limits.Calls, OutputBytes: m.Limits.OutputBytes, ConsoleBytes: m.Limits.ConsoleBytes,
 			ArgumentBytes: m.Limits.ArgumentBytes, MemoryBytes: m.Limits.MemoryBytes,
@@ -82,7 +86,8 @@ func listen(conn *wire.Conn, engine *js.Engine) error {
 }
 
 var forms = map[string]js.Form{
-	wire.FormJSON: js.JSON, wire.FormAuto: js.Auto, wire.FormFailed: js.Failed, wire.FormBlocked: js.Blocked,
+	wire.FormJSON: js.JSON, wire.FormAuto: js.Auto, wire.FormFailed: js.Failed, wire.FormInvalid: js.Invalid,
+	wire.FormBlocked: js.Blocked,
 }
 
 func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {

@@ -80,10 +80,11 @@ func run(ctx context.Context, file string, o runOptions) error {
 		return err
 	}
 	defer servers.Close()
+	tools := announce(ctx, servers)
 	dial := func(ctx context.Context, socket string) (*sandboxd.Client, error) {
 		return sandboxd.Dial(ctx, socket, sandboxd.Options{
 			Name: "sandboxctl", Version: version,
-			Servers: servers.Servers(), Tools: servers.Call, Progress: show.run,
+			Servers: servers.Servers(), Announce: tools, Tools: servers.Call, Progress: show.run,
 		})
 	}
 	client, release, err := connect(ctx, o, dial)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -20,8 +21,16 @@ func calls(from, n int, server string) []wire.Call {
 	return batch
 }
 
+func servers(names ...string) *catalog.Catalog {
+	c, err := catalog.New(names, nil)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
 func account(limit, atOnce int) *Run {
-	return &Run{ID: "r", Servers: []string{"s"}, Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}}
+	return &Run{ID: "r", Catalog: servers("s"), Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}}
 }
 
 func states(r *Run) string {

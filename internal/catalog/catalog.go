@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/near"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -24,7 +27,7 @@ type Server struct {
 	Name    string
 	Aliases []string // other names for programs, by which nothing else is called
 	Tools   []*Tool  // none: not known, and every name goes through
-	Names   []byte   // of the tools with their aliases, as a worker reads them (wire.Server)
+	names   []byte   // lines of wire.Start
 	byName  map[string]*Tool
 }
 
@@ -32,6 +35,10 @@ type Server struct {
 type Tool struct {
 	sandboxd.Tool
 	Aliases []string
+
+	once     sync.Once // for the fields below, which Check sets
+	schema   *schema
+	unusable error
 }
 
 // Bounds on the names of servers. They travel to a worker in one header, each with up to two aliases.
@@ -141,12 +148,26 @@ func (s *Server) nameTools() {
 		names[i] = t.Name
 	}
 	var text bytes.Buffer
+	line := func(name string, aliases []string) {
+		text.WriteString(strings.Join(append([]string{name}, aliases...), "\t") + "\n")
+	}
+	if len(s.Aliases) > 0 || len(s.Tools) > 0 {
+		line(s.Name, s.Aliases)
+	}
 	for i, aliases := range aliasesOf(names) {
 		s.Tools[i].Aliases = aliases
-		text.WriteString(strings.Join(append([]string{names[i]}, aliases...), "\t"))
-		text.WriteByte('\n')
+		line("\t"+names[i], aliases)
 	}
-	s.Names = text.Bytes()
+	s.names = text.Bytes()
+}
+
+// Names are those of tools, and aliases, as wire.Start has them.
+func (c *Catalog) Names() []byte {
+	var all []byte
+	for _, s := range c.Servers {
+		all = append(all, s.names...)
+	}
+	return all
 }
 
 // Server is the one of that name, exactly; nil: there is none.
@@ -154,6 +175,31 @@ func (c *Catalog) Server(name string) *Server { return c.byName[name] }
 
 // Tool is the one of that name, exactly; nil: there is none.
 func (s *Server) Tool(name string) *Tool { return s.byName[name] }
+
+// UnknownTool says of a name that is no tool's what may have been meant.
+func (s *Server) UnknownTool(name string) string {
+	names := make([]string, len(s.Tools))
+	for i, t := range s.Tools {
+		names[i] = t.Name
+	}
+	text := fmt.Sprintf("%s has no tool %q", s.Name, name)
+	like := near.Names(name, names)
+	for i := range like {
+		like[i] = "tools" + property(s.Name) + property(like[i])
+	}
+	if len(like) > 0 {
+		return text + "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return fmt.Sprintf("%s; it has %d: %s", text, len(names), near.List(names))
+}
+
+// property is how a program writes access to a property: .a or ["a-b"].
+func property(name string) string {
+	if isIdentifier(name) {
+		return "." + name
+	}
+	return "[" + strconv.Quote(name) + "]"
+}
 
 // Narrow is the catalog of some of the servers. Their aliases stay as they are, so that a program means the same with
 // fewer servers.

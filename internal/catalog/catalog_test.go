@@ -94,12 +94,13 @@ func TestAliases(t *testing.T) {
 		for _, name := range c.names {
 			tools = append(tools, sandboxd.Tool{Server: "s", Name: name})
 		}
-		s := announce(t, []string{"s"}, tools...).Server("s")
+		one := announce(t, []string{"s"}, tools...)
+		s := one.Server("s")
 		var ofServers, ofTools, text []string
 		for i, name := range c.names {
 			ofServers = append(ofServers, name+"="+strings.Join(servers[i].Aliases, ","))
 			ofTools = append(ofTools, name+"="+strings.Join(s.Tools[i].Aliases, ","))
-			text = append(text, strings.Join(append([]string{name}, s.Tools[i].Aliases...), "\t")+"\n")
+			text = append(text, "\t"+strings.Join(append([]string{name}, s.Tools[i].Aliases...), "\t")+"\n")
 		}
 		if got := strings.Join(ofServers, " "); got != c.want {
 			t.Errorf("servers %q: got %s, want %s", c.names, got, c.want)
@@ -107,7 +108,7 @@ func TestAliases(t *testing.T) {
 		if got := strings.Join(ofTools, " "); got != c.want {
 			t.Errorf("tools %q: got %s, want %s", c.names, got, c.want)
 		}
-		if diff := cmp.Diff(strings.Join(text, ""), string(s.Names)); diff != "" {
+		if diff := cmp.Diff("s\n"+strings.Join(text, ""), string(one.Names())); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -127,6 +128,9 @@ func TestNarrow(t *testing.T) {
 	}
 	if got := n.Server("a-b").Aliases; len(got) != 1 || got[0] != "aB" {
 		t.Errorf("with fewer servers a-b is %q too", got)
+	}
+	if got, want := string(n.Names()), "c\n\tx\na-b\taB\n"; got != want {
+		t.Errorf("names %q, want %q", got, want)
 	}
 	for want, names := range map[string][]string{
 		`servers[1]: "z" was not announced by initialize`: {"c", "z"},

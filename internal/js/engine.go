@@ -161,7 +161,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.host = h
 	e.limits = p.Limits.withDefaults()
 	e.source = newSource(p.Source, fence{end: len(p.Source)})
-	e.tools = newToolbox(e, p.Servers)
+	e.tools = newToolbox(e, p.Servers, p.Names)
 	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)
 	return true

@@ -7,6 +7,7 @@ type Program struct {
 	Source  string   // body of an async function
 	Input   []byte   // JSON text, seen as `input`; empty: `input` is undefined
 	Servers []string // names below `tools`
+	Names   string   // other names of servers, and tools as far as they are known, in the form of wire.Start
 	Limits  Limits
 }
 
@@ -77,6 +78,7 @@ type Form int
 
 const (
 	Failed  Form = iota // Body is a message: the call rejects with a ToolError
+	Invalid             // Body says what is wrong with the call, which was not made: it rejects with a ToolError
 	Blocked             // the call rejects with a ToolBlocked
 	JSON                // Body is JSON text
 	Auto                // Body is JSON text if it is a whole object or array, else it is the string itself

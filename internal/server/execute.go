@@ -43,7 +43,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 		session: x, request: request, program: p, profile: prof, limits: limits,
 		account: &broker.Run{
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
-			Servers: servers.ServerNames(), Limits: limits, Gateway: x.peer,
+			Catalog: servers, Limits: limits, Gateway: x.peer,
 		},
 		began: time.Now(),
 	}

@@ -95,10 +95,14 @@ func (r *run) follow(ctx context.Context) {
 }
 
 func (r *run) send() error {
-	err := r.worker.Start(r.account.Servers, wire.Limits{
-		Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
-		ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
-	}, r.program.Source, r.program.Input)
+	servers := r.account.Catalog
+	err := r.worker.Start(wire.Start{
+		Servers: servers.ServerNames(),
+		Limits: wire.Limits{
+			Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
+			ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
+		},
+	}, r.program.Source, r.program.Input, servers.Names())
 	// The text is the worker's now: a run that waits for long must not hold the memory that messages share.
 	r.program.Source, r.program.Input = "", nil
 	r.request.Release()
