@@ -34,6 +34,7 @@ func receive(conn *wire.Conn) (js.Program, error) {
 	names, err := conn.Body(m.Names, wire.MaxBody)
 	return js.Program{
 		Source: string(source), Input: input, Servers: m.Servers, Names: string(names),
+		Seed: m.Seed, Now: time.UnixMilli(m.Now), Still: m.Still,
 		Limits: js.Limits{
 			Calls: m.Limits.Calls, OutputBytes: m.Limits.OutputBytes, ConsoleBytes: m.Limits.ConsoleBytes,
 			ArgumentBytes: m.Limits.ArgumentBytes, MemoryBytes: m.Limits.MemoryBytes,

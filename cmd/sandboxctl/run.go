@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/docker/go-units"
@@ -24,6 +25,8 @@ type runOptions struct {
 	memory  string
 	profile string
 	input   *string // nil: not given
+	seed    *int64
+	now     *int64 // milliseconds since 1970
 	socket  string
 	verbose bool
 }
@@ -52,9 +55,21 @@ Where no daemon listens, a private one is started for the run.
 	}
 	f := c.Flags()
 	input := f.String("input", "", "a JSON value that the program sees as input")
+	seed := f.Int64("seed", 0, "where all that is random begins, as a result has it (--output json)")
+	now := f.String("now", "", "what the clock shows, as a result has it or such as 2026-01-31T12:00:00Z; it stands still then, but for timers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.Changed("input") {
 			o.input = input
+		}
+		if f.Changed("seed") {
+			o.seed = seed
+		}
+		if f.Changed("now") {
+			ms, err := parseNow(*now)
+			if err != nil {
+				return usageError{err}
+			}
+			o.now = &ms
 		}
 		return run(c.Context(), args[0], o)
 	}
@@ -103,7 +118,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 
 // program reads the file and the options that go with it.
 func (o runOptions) program(file string) (sandboxd.Program, error) {
-	p := sandboxd.Program{Profile: o.profile, Progress: true}
+	p := sandboxd.Program{Profile: o.profile, Progress: true, Seed: o.seed, Now: o.now}
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}
@@ -128,6 +143,18 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 	source, err := readProgram(file)
 	p.Source = string(source)
 	return p, err
+}
+
+// parseNow reads a time for people, or milliseconds since 1970 as results have them.
+func parseNow(text string) (int64, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return ms, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, fmt.Errorf("--now %q: want a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970", text)
+	}
+	return t.UnixMilli(), nil
 }
 
 // maxProgram is above what any profile allows: the daemon says how long a program may be.

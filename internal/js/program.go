@@ -9,6 +9,10 @@ type Program struct {
 	Servers []string // names below `tools`
 	Names   string   // other names of servers, and tools as far as they are known, in the form of wire.Start
 	Limits  Limits
+
+	Seed  int64     // of all that is random
+	Now   time.Time // what the clock shows first; zero: the process's time
+	Still bool      // the clock does not go on by itself: see clock
 }
 
 // Limits bound one run. A program can't catch any of them but ArgumentBytes. The zero value of a field means

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -39,6 +40,10 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	seed, now, err := repeatable(p, time.Now())
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
 		session: x, request: request, program: p, profile: prof, limits: limits,
 		account: &broker.Run{
@@ -49,6 +54,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	}
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
+		Seed: seed, Now: now,
 		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
 	}
 	x.slots.owe(1)
@@ -106,6 +112,24 @@ func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, 
 }
 
 const maxToken = 128
+
+// repeatable are the seed and the time that a run begins with: those that were asked for, or a drawn one and this one.
+func repeatable(p sandboxd.Program, clock time.Time) (seed, now int64, err error) {
+	seed, now = rand.Int64N(sandboxd.MaxSeed+1), clock.UnixMilli()
+	if p.Seed != nil {
+		seed = *p.Seed
+	}
+	if p.Now != nil {
+		now = *p.Now
+	}
+	if seed < 0 || seed > sandboxd.MaxSeed {
+		return 0, 0, rpc.Errorf(rpc.CodeInvalidParams, "seed: %d is not within 0 and %d", seed, sandboxd.MaxSeed)
+	}
+	if p.Now != nil && (now < 0 || now > sandboxd.MaxNow) {
+		return 0, 0, rpc.Errorf(rpc.CodeInvalidParams, "now: %d is not within 0 and %d, milliseconds since 1970", now, int64(sandboxd.MaxNow))
+	}
+	return seed, now, nil
+}
 
 // narrow picks the servers that the program may name from those that the gateway announced.
 func (x *session) narrow(asked []string) (*catalog.Catalog, error) {

@@ -96,8 +96,12 @@ func (r *run) follow(ctx context.Context) {
 
 func (r *run) send() error {
 	servers := r.account.Catalog
+	if r.program.Now == nil { // it may have waited for its turn
+		r.result.Now = time.Now().UnixMilli()
+	}
 	err := r.worker.Start(wire.Start{
 		Servers: servers.ServerNames(),
+		Seed:    r.result.Seed, Now: r.result.Now, Still: r.program.Now != nil,
 		Limits: wire.Limits{
 			Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
 			ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,

@@ -57,6 +57,10 @@ type Start struct {
 	Names   int      `json:"names"`  // bytes
 	Servers []string `json:"servers"`
 	Limits  Limits   `json:"limits"`
+
+	Seed  int64 `json:"seed"`  // of all that is random
+	Now   int64 `json:"now"`   // what the clock shows first, in milliseconds since 1970
+	Still bool  `json:"still"` // the clock does not go on by itself
 }
 
 // Limits are those that the engine itself keeps, as a courtesy: it knows where in the program it is.
