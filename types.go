@@ -34,6 +34,8 @@ type Program struct {
 	// Nil: the daemon draws a seed, and the clock shows the time.
 	Seed *int64 `json:"seed,omitempty"` // 0 to MaxSeed
 	Now  *int64 `json:"now,omitempty"`  // 0 to MaxNow
+
+	TimeZone string `json:"time_zone,omitempty"` // a name of the IANA database, such as Europe/Berlin; empty: UTC
 }
 
 // Bounds on what makes a run repeatable.
@@ -102,6 +104,7 @@ type Result struct {
 	Calls     []Call          `json:"calls"`
 	Seed      int64           `json:"seed"` // see Program
 	Now       int64           `json:"now"`  // see Program
+	TimeZone  string          `json:"time_zone"`
 	Stats     Stats           `json:"stats"`
 	Isolation Isolation       `json:"isolation"`
 }

@@ -27,6 +27,7 @@ type runOptions struct {
 	input   *string // nil: not given
 	seed    *int64
 	now     *int64 // milliseconds since 1970
+	zone    string
 	socket  string
 	verbose bool
 }
@@ -78,6 +79,7 @@ Where no daemon listens, a private one is started for the run.
 	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
 	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
 	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
+	f.StringVar(&o.zone, "time-zone", "", "local time, such as Europe/Berlin (default UTC)")
 	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
 	return c
@@ -118,7 +120,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 
 // program reads the file and the options that go with it.
 func (o runOptions) program(file string) (sandboxd.Program, error) {
-	p := sandboxd.Program{Profile: o.profile, Progress: true, Seed: o.seed, Now: o.now}
+	p := sandboxd.Program{Profile: o.profile, Progress: true, Seed: o.seed, Now: o.now, TimeZone: o.zone}
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}

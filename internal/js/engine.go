@@ -165,6 +165,9 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.tools = newToolbox(e, p.Servers, p.Names)
 	e.random.Seed(seedKey(p.Seed))
 	e.clock.set(p.Now, p.Still)
+	if p.Zone != nil {
+		time.Local = p.Zone // goja's local time
+	}
 	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)
 	return true

@@ -13,6 +13,8 @@ type Program struct {
 	Seed  int64     // of all that is random
 	Now   time.Time // what the clock shows first; zero: the process's time
 	Still bool      // the clock does not go on by itself: see clock
+
+	Zone *time.Location // local time, for the whole process; nil: as it is, UTC at first
 }
 
 // Limits bound one run. A program can't catch any of them but ArgumentBytes. The zero value of a field means

@@ -56,10 +56,10 @@ func (w *Worker) PeakMemory() (int64, error) { return w.process.PeakMemory() }
 func (w *Worker) Memory() (int64, error) { return w.process.Memory() }
 
 // Start sends the program: m without its type and sizes, and the texts.
-func (w *Worker) Start(m wire.Start, source string, input, names []byte) error {
+func (w *Worker) Start(m wire.Start, source string, input, names, zone []byte) error {
 	w.limits = m.Limits
-	m.Type, m.Source, m.Input, m.Names = wire.TypeStart, len(source), len(input), len(names)
-	return w.conn.Write(m, []byte(source), input, names)
+	m.Type, m.Source, m.Input, m.Names, m.Zone = wire.TypeStart, len(source), len(input), len(names), len(zone)
+	return w.conn.Write(m, []byte(source), input, names, zone)
 }
 
 // answerWait is how long a worker may leave an answer unread. An honest one reads at once, and what it does not read

@@ -44,8 +44,12 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	zone, err := loadZone(p.TimeZone)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
-		session: x, request: request, program: p, profile: prof, limits: limits,
+		session: x, request: request, program: p, profile: prof, limits: limits, zone: zone,
 		account: &broker.Run{
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
 			Catalog: servers, Limits: limits, Gateway: x.peer,
@@ -54,7 +58,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	}
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
-		Seed: seed, Now: now,
+		Seed: seed, Now: now, TimeZone: zone.name,
 		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
 	}
 	x.slots.owe(1)

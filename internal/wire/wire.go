@@ -4,7 +4,7 @@
 // tool result, arguments, the returned value) follow the line as raw bytes whose number the header
 // announces, so that no side scans megabytes to find where a message ends.
 //
-//	to the worker:    gate (jail spec)   start (+ source, input, names)   result (+ body)   stop
+//	to the worker:    gate (jail spec)   start (+ source, input, names, zone)   result (+ body)   stop
 //	from the worker:  ready (report)     calls (+ arguments)       console (+ texts)   unsent   done (+ value)
 package wire
 
@@ -45,7 +45,7 @@ type Ready struct {
 	Report json.RawMessage `json:"report"` // a jail.Report
 }
 
-// Start is the program. The source, the input and the names follow the line.
+// Start is the program. The source, the input, the names and the zone follow the line.
 //
 // The names are those of tools, as far as they are known, and aliases: text that the worker reads when the program asks
 // for one. For each server that has any there is a line with its name and its aliases, separated by tabs, and then for
@@ -61,6 +61,9 @@ type Start struct {
 	Seed  int64 `json:"seed"`  // of all that is random
 	Now   int64 `json:"now"`   // what the clock shows first, in milliseconds since 1970
 	Still bool  `json:"still"` // the clock does not go on by itself
+
+	TimeZone string `json:"time_zone"` // its name
+	Zone     int    `json:"zone"`      // bytes of its rules, as time.LoadLocationFromTZData takes them; 0: UTC
 }
 
 // Limits are those that the engine itself keeps, as a courtesy: it knows where in the program it is.
