@@ -19,6 +19,7 @@ import (
 // Catalog is what one connection announced. It does not change, and its methods may be called from several goroutines.
 type Catalog struct {
 	Servers []*Server // in the order of the announcement
+	Names   []byte    // those of tools, and aliases, as wire.Start has them
 	byName  map[string]*Server
 }
 
@@ -58,6 +59,7 @@ func New(servers []string, tools []sandboxd.Tool) (*Catalog, error) {
 	}
 	for _, s := range c.Servers {
 		s.nameTools()
+		c.Names = append(c.Names, s.names...)
 	}
 	return c, nil
 }
@@ -161,15 +163,6 @@ func (s *Server) nameTools() {
 	s.names = text.Bytes()
 }
 
-// Names are those of tools, and aliases, as wire.Start has them.
-func (c *Catalog) Names() []byte {
-	var all []byte
-	for _, s := range c.Servers {
-		all = append(all, s.names...)
-	}
-	return all
-}
-
 // Server is the one of that name, exactly; nil: there is none.
 func (c *Catalog) Server(name string) *Server { return c.byName[name] }
 
@@ -214,6 +207,7 @@ func (c *Catalog) Narrow(names []string) (*Catalog, error) {
 			return nil, fmt.Errorf("servers[%d]: %q stands there twice", i, name)
 		}
 		n.Servers = append(n.Servers, s)
+		n.Names = append(n.Names, s.names...)
 		n.byName[name] = s
 	}
 	return n, nil

@@ -108,7 +108,7 @@ func TestAliases(t *testing.T) {
 		if got := strings.Join(ofTools, " "); got != c.want {
 			t.Errorf("tools %q: got %s, want %s", c.names, got, c.want)
 		}
-		if diff := cmp.Diff("s\n"+strings.Join(text, ""), string(one.Names())); diff != "" {
+		if diff := cmp.Diff("s\n"+strings.Join(text, ""), string(one.Names)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -129,7 +129,7 @@ func TestNarrow(t *testing.T) {
 	if got := n.Server("a-b").Aliases; len(got) != 1 || got[0] != "aB" {
 		t.Errorf("with fewer servers a-b is %q too", got)
 	}
-	if got, want := string(n.Names()), "c\n\tx\na-b\taB\n"; got != want {
+	if got, want := string(n.Names), "c\n\tx\na-b\taB\n"; got != want {
 		t.Errorf("names %q, want %q", got, want)
 	}
 	for want, names := range map[string][]string{

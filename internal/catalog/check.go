@@ -33,8 +33,8 @@ func (s *schema) check(text []byte) (wrong, unchecked string) {
 			wrong, unchecked = "", fmt.Sprintf("the check failed: %.200v", fault)
 		}
 	}()
-	if s.steps(size.depth) > maxSteps/size.values {
-		return "", fmt.Sprintf("%d values, %d levels deep, are too many for the tool's schema", size.values, size.depth)
+	if s.most(size.depth, steps) > maxSteps/size.values || s.most(size.depth, matching) > maxMatching/len(text) {
+		return "", fmt.Sprintf("%d values, %d levels deep, in %d bytes, are too many for the tool's schema", size.values, size.depth, len(text))
 	}
 	var invalid *jsonschema.ValidationError
 	if err := s.root.Validate(args); errors.As(err, &invalid) {

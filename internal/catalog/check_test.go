@@ -103,13 +103,17 @@ func TestUnchecked(t *testing.T) {
 		{"a huge pattern", `{"properties":{"a":{"pattern":"(abc|def){900}"}}}`, `{}`, "is too large"},
 		{"too long", `{"description":"` + strings.Repeat("x", 128<<10) + `"}`, `{}`, "it has 131090 bytes, and may have 131072"},
 		{"too deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), `{}`, "nested more than 64 levels deep"},
-		{"too many", `{"anyOf":[{}` + strings.Repeat(`,{"minItems":1}`, 2500) + `]}`, `{}`, "it has more than 2000 subschemas"},
+		{"too many", `{"anyOf":[{}` + strings.Repeat(`,{"minItems":1}`, 1000) + `]}`, `{}`, "it has more than 1000 subschemas"},
 		{"a huge number", `{"properties":{"a":{"minimum":1e999999999}}}`, `{}`, "is out of range"},
+		{"many values", `{"enum":[0` + strings.Repeat(",0", 6000) + `]}`, `{}`, "it has 6003 values in it, and may have 3000"},
+		{"a long pattern", `{"properties":{"a":{"pattern":"` + strings.Repeat("x", 1025) + `"}}}`, `{}`, "is too large"},
+		{"many patterns on a long text", `{"properties":{"a":{"allOf":[{}` + strings.Repeat(`,{"pattern":"(a|b|c|aa){100}$"}`, 50) + `]}}}`,
+			`{"a":"` + strings.Repeat("a", 200<<10) + `"}`, "in 204808 bytes, are too many"},
 		{"itself", `{"$ref":"#"}`, `{}`, "a subschema applies itself to the same value"},
 		{"a round", `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"}`, `{}`, "a subschema applies itself"},
 		{"dynamic", `{"$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`, `{}`, "$dynamicRef"},
-		{"doubled forty times", double, `{"a":1}`, "2 values, 1 levels deep, are too many for the tool's schema"},
-		{"doubled at every level", twice, strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "41 values, 40 levels deep, are too many"},
+		{"doubled forty times", double, `{"a":1}`, "2 values, 1 levels deep, in 7 bytes, are too many for the tool's schema"},
+		{"doubled at every level", twice, strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "41 values, 40 levels deep, in 241 bytes, are too many"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wrong, unchecked := check(t, c.schema, c.args)

@@ -21,11 +21,13 @@ import (
 // Bounds on schemas, which come from whoever wrote a tool, and on what they are held against, which comes from programs:
 // the two may have the same author.
 const (
-	maxDepth      = 64      // of a schema, and of arguments that are held against one
-	maxSubschemas = 2000    // of a schema
-	maxPattern    = 1000    // instructions of a compiled regular expression
-	maxNumber     = 400     // digits, and exponent: the library computes with fractions, and 1e999999999 fills the memory
-	maxSteps      = 8 << 20 // values, times what the schema can have to look at for each
+	maxDepth      = 64       // of a schema, and of arguments that are held against one
+	maxValues     = 3000     // of a schema: the library takes time by their square
+	maxSubschemas = 1000     // of a schema
+	maxPattern    = 1 << 10  // bytes of a regular expression, and instructions of what it is compiled to
+	maxNumber     = 400      // digits, and exponent: the library computes with fractions, and 1e999999999 fills the memory
+	maxSteps      = 2 << 20  // values, times what the schema can have to look at for each
+	maxMatching   = 64 << 20 // bytes, times the instructions of all regular expressions that they can be matched with
 )
 
 // schema is a compiled JSON Schema. Its methods may be called from several goroutines.
@@ -44,9 +46,12 @@ func compile(text []byte) (s *schema, err error) {
 	if len(text) > sandboxd.MaxSchemaBytes {
 		return nil, fmt.Errorf("it has %d bytes, and may have %d", len(text), sandboxd.MaxSchemaBytes)
 	}
-	document, _, err := decode(text)
+	document, size, err := decode(text)
 	if err != nil {
 		return nil, err
+	}
+	if size.values > maxValues {
+		return nil, fmt.Errorf("it has %d values in it, and may have %d", size.values, maxValues)
 	}
 	const name = "tool:///arguments"
 	c := jsonschema.NewCompiler()
@@ -68,15 +73,23 @@ func compile(text []byte) (s *schema, err error) {
 	if err := s.collect(s.root); err != nil {
 		return nil, err
 	}
-	if s.steps(0) == math.MaxInt {
+	if s.most(0, steps) == math.MaxInt {
 		return nil, errors.New("a subschema applies itself to the same value")
 	}
 	return s, nil
 }
 
-// pattern compiles to Go's regular expressions, which take time in proportion to the text. A schema with what they don't
-// have, such as lookahead, can't be used.
+// expression is one of Go's regular expressions, which take time in proportion to the text and to their size.
+type expression struct {
+	*regexp.Regexp
+	size int // instructions
+}
+
+// pattern compiles an expression. A schema with what Go's don't have, such as lookahead, can't be used.
 func pattern(text string) (jsonschema.Regexp, error) {
+	if len(text) > maxPattern {
+		return nil, fmt.Errorf("the regular expression %.40q… is too large", text)
+	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -88,7 +101,8 @@ func pattern(text string) (jsonschema.Regexp, error) {
 	if len(program.Inst) > maxPattern {
 		return nil, fmt.Errorf("the regular expression %.40q is too large", text)
 	}
-	return regexp.Compile(text)
+	compiled, err := regexp.Compile(text)
+	return &expression{compiled, len(program.Inst)}, err
 }
 
 // size is how much a JSON text holds.
@@ -183,9 +197,31 @@ func applied(s *jsonschema.Schema) (same, inner []*jsonschema.Schema) {
 	return same, inner
 }
 
-// steps bounds what the library can have to look at for one value that is nested so deep: schemas that apply others twice
-// grow like 2^n. It is math.MaxInt if there is no bound.
-func (s *schema) steps(depth int) int {
+// steps is what the library looks at for a subschema.
+func steps(s *jsonschema.Schema) int {
+	n := 1 + len(s.Required)
+	if s.Enum != nil {
+		n += len(s.Enum.Values)
+	}
+	return n
+}
+
+// matching is what each byte of a text costs.
+func matching(s *jsonschema.Schema) (n int) {
+	if x, ok := s.Pattern.(*expression); ok {
+		n = x.size
+	}
+	for r := range s.PatternProperties {
+		if x, ok := r.(*expression); ok {
+			n += x.size
+		}
+	}
+	return n
+}
+
+// most bounds the cost of one value that is nested so deep, of which each subschema has its own: schemas that apply
+// others twice grow like 2^n. It is math.MaxInt if there is no bound.
+func (s *schema) most(depth int, cost func(*jsonschema.Schema) int) int {
 	type place struct {
 		schema *jsonschema.Schema
 		depth  int
@@ -197,10 +233,7 @@ func (s *schema) steps(depth int) int {
 			return n
 		}
 		known[p] = math.MaxInt // if it comes back here, it does for ever
-		n := 1 + len(p.schema.Required)
-		if p.schema.Enum != nil {
-			n += len(p.schema.Enum.Values)
-		}
+		n := cost(p.schema)
 		same, inner := applied(p.schema)
 		for _, next := range same {
 			n = sum(n, look(place{next, p.depth}))

@@ -108,7 +108,7 @@ func (r *run) send() error {
 			Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
 			ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
 		},
-	}, r.program.Source, r.program.Input, servers.Names(), r.zone.data)
+	}, r.program.Source, r.program.Input, servers.Names, r.zone.data)
 	// The text is the worker's now: a run that waits for long must not hold the memory that messages share.
 	r.program.Source, r.program.Input = "", nil
 	r.request.Release()
