@@ -103,8 +103,6 @@ type server struct {
 	e     *Engine
 	name  string
 	text  string                // a line for each tool that was announced; empty: they were not
-	real  map[string]string     // the tool that each name stands for; nil until one is asked for
-	order []string              // names of the tools; nil likewise
 	tools map[string]goja.Value // by every name that they were asked for by
 }
 
@@ -121,8 +119,7 @@ func (s *server) Get(name string) goja.Value {
 	if !callable(name) {
 		return nil
 	}
-	s.read()
-	real, ok := s.real[name]
+	real, ok := s.announced(name)
 	if !ok {
 		real = name
 	}
@@ -139,32 +136,44 @@ func callable(name string) bool {
 	return name != "" && len(name) <= maxToolName && !slices.Contains(notTools, name)
 }
 
-// read finds the announced tools, when the program first asks for one: most programs name few servers.
-func (s *server) read() {
-	if s.real != nil || s.text == "" {
-		return
+// announced is the tool that a name stands for. The text is searched as it is: a table of thousands of tools takes longer
+// to make than most programs run.
+func (s *server) announced(name string) (real string, ok bool) {
+	if strings.ContainsAny(name, "\t\n") {
+		return "", false
 	}
-	s.real = make(map[string]string)
-	for line := range strings.Lines(s.text) {
-		all := lineNames(strings.TrimPrefix(line, "\t"))
-		for _, name := range all {
-			s.real[name] = all[0]
+	for at := 0; ; {
+		i := strings.Index(s.text[at:], "\t"+name)
+		if i < 0 {
+			return "", false
 		}
-		if callable(all[0]) {
-			s.order = append(s.order, all[0])
+		begin, end := at+i, at+i+1+len(name)
+		if s.text[end] == '\t' || s.text[end] == '\n' { // each line ends with one
+			line := s.text[strings.LastIndexByte(s.text[:begin], '\n')+1:]
+			return toolOf(line), true
 		}
+		at = end
 	}
+}
+
+// toolOf is the own name in a tool's line.
+func toolOf(line string) string {
+	return line[1 : 1+strings.IndexAny(line[1:], "\t\n")]
 }
 
 func (s *server) Has(name string) bool {
-	s.read()
-	_, announced := s.real[name]
-	return callable(name) && (announced || s.real == nil)
+	_, announced := s.announced(name)
+	return callable(name) && (announced || s.text == "")
 }
 
 func (s *server) Keys() []string {
-	s.read()
-	return s.order
+	var names []string
+	for line := range strings.Lines(s.text) {
+		if name := toolOf(line); callable(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (s *server) Set(string, goja.Value) bool { return false }

@@ -65,6 +65,8 @@ func TestAnnouncedTools(t *testing.T) {
 			"", `ok [true,true,"resolve-library-id"]`},
 		{"a server's alias", "await tools.my_hub.f(); return [tools.my_hub === tools['my-hub'], tools.myHub === tools['my-hub'], 'my_hub' in tools]",
 			"1 my-hub.f {}", "ok [true,true,true]"},
+		{"a part of a name", "await tools.context7.resolve()", "1 context7.resolve {}", "ok {}"},
+		{"two names as one", "await tools.context7['resolve-library-id\\tresolve_library_id'](); return 'get\\n\\tx' in tools.context7", `1 context7.resolve-library-id	resolve_library_id {}`, "ok false"},
 		{"not like a prototype", "await tools.context7.Resolve_library_id()", "1 context7.Resolve_library_id {}", "ok {}"},
 		{"names win", "await tools.x.a_b(); await tools.x['a-b'](); await tools.x['a.b']()", "1 x.a_b {}\n2 x.a-b {}\n3 x.a.b {}", "ok {}"},
 		{"servers", "const k = []; for (const s in tools) k.push(s); return [k, Object.keys({ ...tools }), 'x' in tools, 'y' in tools, tools.y]",
