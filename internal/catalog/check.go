@@ -34,7 +34,8 @@ func (s *schema) check(text []byte) (wrong, unchecked string) {
 		}
 	}()
 	if s.most(size.depth, steps) > maxSteps/size.values || s.most(size.depth, matching) > maxMatching/len(text) {
-		return "", fmt.Sprintf("%d values, %d levels deep, in %d bytes, are too many for the tool's schema", size.values, size.depth, len(text))
+		return "", fmt.Sprintf("%d values, %d levels deep, in %d bytes, are too many for the tool's schema",
+			size.values, size.depth, len(text))
 	}
 	var invalid *jsonschema.ValidationError
 	if err := s.root.Validate(args); errors.As(err, &invalid) {

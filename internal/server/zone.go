@@ -3,15 +3,16 @@ package server
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"errors"
+	"slices"
 	"time"
 	_ "time/tzdata" // for machines without one
 
 	"github.com/sandboxd/sandboxd/internal/rpc"
 )
 
-// zone is a time zone for a worker, which has no file to read it from: its name, and its rules as time.LoadLocationFromTZData
-// takes them (RFC 8536).
+// zone is a time zone for a worker, which has no file to read it from: its name, and its rules as
+// time.LoadLocationFromTZData takes them (RFC 8536).
 type zone struct {
 	name string
 	data []byte // nil: UTC
@@ -25,7 +26,8 @@ func loadZone(name string) (zone, error) {
 	}
 	location, err := time.LoadLocation(name)
 	if err != nil || name == "Local" || len(name) > maxZoneName {
-		return zone{}, rpc.Errorf(rpc.CodeInvalidParams, "time_zone: there is no %.80q: want a name of the IANA time zone database, such as Europe/Berlin", name)
+		return zone{}, rpc.Errorf(rpc.CodeInvalidParams,
+			"time_zone: there is no %.80q: want a name of the IANA time zone database, such as Europe/Berlin", name)
 	}
 	data, err := rules(location)
 	if err != nil {
@@ -39,45 +41,10 @@ var zoneFrom, zoneTo = time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(21
 
 // rules writes a location down. The package time does not give away what it read.
 func rules(location *time.Location) ([]byte, error) {
-	type kind struct {
-		offset int32
-		summer bool
-		letter byte // where its abbreviation begins
-	}
-	var kinds []kind
-	var letters, times, which bytes.Buffer
-	at := func(t time.Time) (byte, error) {
-		name, offset := t.Zone()
-		letter := bytes.Index(letters.Bytes(), append([]byte(name), 0))
-		if letter < 0 {
-			letter = letters.Len()
-			letters.WriteString(name + "\x00")
-		}
-		k := kind{int32(offset), t.IsDST(), byte(letter)}
-		for i := range kinds {
-			if kinds[i] == k {
-				return byte(i), nil
-			}
-		}
-		kinds = append(kinds, k)
-		if letter > 255 || len(kinds) > 256 {
-			return 0, fmt.Errorf("%d kinds of time are more than its format holds", len(kinds))
-		}
-		return byte(len(kinds) - 1), nil
-	}
-	put := func(to *bytes.Buffer, values ...any) {
-		for _, v := range values {
-			binary.Write(to, binary.BigEndian, v) // a buffer takes everything
-		}
-	}
+	var w zoneWriter
 	for t := zoneFrom.In(location); t.Before(zoneTo); {
-		i, err := at(t)
-		if err != nil {
+		if err := w.change(t); err != nil {
 			return nil, err
-		}
-		if last := len(which.Bytes()) - 1; !t.Equal(zoneFrom) && (last < 0 || which.Bytes()[last] != i) {
-			put(&times, t.Unix())
-			which.WriteByte(i)
 		}
 		_, end := t.ZoneBounds()
 		if end.IsZero() {
@@ -88,22 +55,63 @@ func rules(location *time.Location) ([]byte, error) {
 		}
 		t = end
 	}
-	header := func(to *bytes.Buffer, counts ...int) {
-		to.WriteString("TZif2")
-		to.Write(make([]byte, 15))
-		for _, n := range counts {
-			put(to, uint32(n))
+	return w.file(), nil
+}
+
+// zoneWriter collects the parts of a file.
+type zoneWriter struct {
+	kinds   []zoneKind
+	letters bytes.Buffer // of their abbreviations, each with a zero behind it
+	times   []int64      // of changes, in seconds
+	which   []byte       // kind from then on; one more than times, which is the first kind
+}
+
+// zoneKind is what clocks show for a while, in the form of the file.
+type zoneKind struct {
+	Offset int32
+	Summer bool
+	Letter uint8 // where its abbreviation begins
+}
+
+// change notes what clocks show from a time on.
+func (w *zoneWriter) change(t time.Time) error {
+	name, offset := t.Zone()
+	letter := bytes.Index(w.letters.Bytes(), append([]byte(name), 0))
+	if letter < 0 {
+		letter = w.letters.Len()
+		w.letters.WriteString(name + "\x00")
+	}
+	kind := zoneKind{int32(offset), t.IsDST(), uint8(letter)}
+	i := slices.Index(w.kinds, kind)
+	if i < 0 {
+		i = len(w.kinds)
+		w.kinds = append(w.kinds, kind)
+	}
+	switch {
+	case letter > 255 || i > 255:
+		return errors.New("its clocks have shown more kinds of time than the format holds")
+	case len(w.which) == 0:
+		w.which = []byte{byte(i)}
+	case w.which[len(w.which)-1] != byte(i):
+		w.times = append(w.times, t.Unix())
+		w.which = append(w.which, byte(i))
+	}
+	return nil
+}
+
+func (w *zoneWriter) file() []byte {
+	var out bytes.Buffer
+	put := func(values ...any) {
+		for _, v := range values {
+			binary.Write(&out, binary.BigEndian, v) // a buffer takes everything
 		}
 	}
-	var out bytes.Buffer
-	header(&out, 0, 0, 0, 0, 0, 0) // the first part, with times of 32 bits, is for readers of version 1
-	header(&out, 0, 0, 0, which.Len(), len(kinds), letters.Len())
-	out.Write(times.Bytes())
-	out.Write(which.Bytes())
-	for _, k := range kinds {
-		put(&out, k.offset, k.summer, k.letter)
+	header := func(counts ...uint32) {
+		put([]byte("TZif2"), make([]byte, 15), counts)
 	}
-	out.Write(letters.Bytes())
-	out.WriteString("\n\n") // no rule for what comes after
-	return out.Bytes(), nil
+	header(0, 0, 0, 0, 0, 0) // of the part for readers of version 1, with times of 32 bits
+	header(0, 0, 0, uint32(len(w.times)), uint32(len(w.kinds)), uint32(w.letters.Len()))
+	put(w.times, w.which[1:], w.kinds, w.letters.Bytes())
+	put([]byte("\n\n")) // no rule for what comes after
+	return out.Bytes()
 }
