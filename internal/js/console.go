@@ -95,7 +95,7 @@ func (e *Engine) consoleObject() *goja.Object {
 	add("groupCollapsed", e.consoleGroup)
 	add("groupEnd", func([]goja.Value) { e.console.indent = strings.TrimSuffix(e.console.indent, "  ") })
 	add("count", e.consoleCount)
-	add("time", func(args []goja.Value) { e.console.start(label(args)) })
+	add("time", func(args []goja.Value) { e.console.start(label(args), e.now()) })
 	add("timeLog", func(args []goja.Value) { e.consoleTime(args, false) })
 	add("timeEnd", func(args []goja.Value) { e.consoleTime(args, true) })
 	return o
@@ -130,11 +130,11 @@ func (e *Engine) consoleCount(args []goja.Value) {
 	e.log("log", fmt.Sprintf("%s: %d", name, e.console.counts[name]))
 }
 
-func (c *console) start(name string) {
+func (c *console) start(name string, now time.Time) {
 	if c.started == nil {
 		c.started = map[string]time.Time{}
 	}
-	c.started[name] = time.Now()
+	c.started[name] = now
 }
 
 func (e *Engine) consoleTime(args []goja.Value, end bool) {
@@ -146,7 +146,7 @@ func (e *Engine) consoleTime(args []goja.Value, end bool) {
 	if end {
 		delete(e.console.started, name)
 	}
-	e.log("log", fmt.Sprintf("%s: %.3fms", name, float64(time.Since(since).Microseconds())/1e3))
+	e.log("log", fmt.Sprintf("%s: %.3fms", name, float64(e.now().Sub(since).Microseconds())/1e3))
 }
 
 func label(args []goja.Value) string {

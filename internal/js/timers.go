@@ -18,7 +18,8 @@ type timers struct {
 
 type timer struct {
 	id    int64
-	due   time.Time
+	due   time.Time     // by the program's clock: the order
+	wake  time.Time     // in the process's time, which is waited for
 	every time.Duration // 0: once
 	call  goja.Callable
 	args  []goja.Value
@@ -50,16 +51,21 @@ func (t *timers) next() (time.Time, bool) {
 	if len(t.queue) == 0 {
 		return time.Time{}, false
 	}
-	return t.queue[0].due, true
+	return t.queue[0].wake, true
+}
+
+func (n *timer) set(c *clock, delay time.Duration) {
+	n.due, n.wake = c.time().Add(delay), time.Now().Add(delay)
 }
 
 // fire calls what is due. An exception in a callback has nobody to catch it and ends the run.
-func (t *timers) fire(now time.Time) error {
-	for len(t.queue) > 0 && !t.queue[0].due.After(now) {
+func (t *timers) fire(now time.Time, c *clock) error {
+	for len(t.queue) > 0 && !t.queue[0].wake.After(now) {
 		n := t.queue[0]
 		t.queue = t.queue[1:]
+		c.reach(n.due)
 		if n.every > 0 {
-			n.due = time.Now().Add(n.every)
+			n.set(c, n.every)
 			t.insert(n)
 		}
 		if _, err := n.call(goja.Undefined(), n.args...); err != nil {
@@ -82,7 +88,8 @@ func (e *Engine) addTimer(fc goja.FunctionCall, name string, repeat bool) goja.V
 	if delay < 1 || delay > maxTimer {
 		delay = 1
 	}
-	n := &timer{call: callback, due: time.Now().Add(time.Duration(delay) * time.Millisecond)}
+	n := &timer{call: callback}
+	n.set(&e.clock, time.Duration(delay)*time.Millisecond)
 	if len(fc.Arguments) > 2 {
 		n.args = slices.Clone(fc.Arguments[2:])
 	}
