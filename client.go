@@ -143,6 +143,12 @@ func (c *Client) Status(ctx context.Context) (StatusResult, error) {
 	return s, c.ask(ctx, "status", struct{}{}, &s)
 }
 
+// Describe asks for the announced tools as TypeScript.
+func (c *Client) Describe(ctx context.Context, p DescribeParams) (DescribeResult, error) {
+	var d DescribeResult
+	return d, c.ask(ctx, "tools/describe", p, &d)
+}
+
 // Close hangs up: the daemon ends all runs of the connection. It returns when every ToolHandler has.
 func (c *Client) Close() error {
 	c.peer.Close()

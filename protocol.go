@@ -80,6 +80,31 @@ type ToolCancel struct {
 	N   int    `json:"n"`
 }
 
+// DescribeParams ask for announced tools as TypeScript.
+type DescribeParams struct {
+	Tools        []ToolName `json:"tools,omitempty"`        // which; none: all
+	Declarations bool       `json:"declarations,omitempty"` // whole declarations too
+}
+
+// ToolName names a tool, or all tools of a server.
+type ToolName struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool,omitempty"`
+}
+
+// DescribeResult has the tools in the order in which they were announced.
+type DescribeResult struct {
+	Tools        []DescribedTool `json:"tools"`
+	Declarations string          `json:"declarations,omitempty"` // a TypeScript declaration file
+}
+
+// DescribedTool is a tool on one line of at most 300 bytes: tools.github.get_issue(args: { … }): Promise<…>.
+type DescribedTool struct {
+	Server    string `json:"server"`
+	Tool      string `json:"tool"`
+	Signature string `json:"signature"`
+}
+
 // StatusResult is the daemon's state.
 type StatusResult struct {
 	Version string       `json:"version"`

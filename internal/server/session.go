@@ -70,8 +70,10 @@ func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		return x.cancel(r.Params)
 	case "status":
 		return x.status(r.Params)
+	case "tools/describe":
+		return x.describe(r.Params)
 	}
-	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status", r.Method)
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status, tools/describe", r.Method)
 }
 
 // decode reads params strictly.
