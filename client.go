@@ -20,8 +20,9 @@ type Options struct {
 	Name    string // of the gateway, for the daemon's log
 	Version string
 
-	Servers []string    // names below `tools` in a program
-	Tools   ToolHandler // performs allowed calls; nil: every call fails
+	Servers  []string    // names below `tools` in a program
+	Announce []Tool      // what their tools are, as far as the gateway knows
+	Tools    ToolHandler // performs allowed calls; nil: every call fails
 
 	Progress func(Progress) // of runs that ask for it; must not block
 	Console  func(Console)  // of runs that ask for it; must not block
@@ -88,6 +89,7 @@ func (c *Client) initialize(ctx context.Context) error {
 		ProtocolVersion: ProtocolVersion,
 		Client:          Peer{Name: c.options.Name, Version: c.options.Version},
 		Servers:         c.options.Servers,
+		Tools:           c.options.Announce,
 	}, &c.welcome)
 }
 
@@ -139,6 +141,12 @@ func (c *Client) cancel(ctx context.Context, token string) {
 func (c *Client) Status(ctx context.Context) (StatusResult, error) {
 	var s StatusResult
 	return s, c.ask(ctx, "status", struct{}{}, &s)
+}
+
+// Describe asks for the announced tools as TypeScript.
+func (c *Client) Describe(ctx context.Context, p DescribeParams) (DescribeResult, error) {
+	var d DescribeResult
+	return d, c.ask(ctx, "tools/describe", p, &d)
 }
 
 // Close hangs up: the daemon ends all runs of the connection. It returns when every ToolHandler has.

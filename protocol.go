@@ -1,11 +1,43 @@
 package sandboxd
 
+import "encoding/json"
+
 // InitializeParams open a connection: the first request of a gateway.
 type InitializeParams struct {
 	ProtocolVersion string   `json:"protocol_version"`
 	Client          Peer     `json:"client"`
 	Servers         []string `json:"servers,omitempty"` // whose tools the gateway can call
+	Tools           []Tool   `json:"tools,omitempty"`   // of those servers, as far as the gateway knows them
 }
+
+// Tool is one tool of a server, as a gateway announces it. A server that has a tool here has no others: what a program
+// calls is looked up, and its arguments are held against the schema, before the gateway is asked. The tools of a
+// server that has none here are not known, and every name goes through.
+type Tool struct {
+	Server       string           `json:"server"`
+	Name         string           `json:"name"`
+	Description  string           `json:"description,omitempty"`
+	InputSchema  json.RawMessage  `json:"input_schema,omitempty"`  // JSON Schema of the arguments
+	OutputSchema json.RawMessage  `json:"output_schema,omitempty"` // JSON Schema of structuredContent
+	Annotations  *ToolAnnotations `json:"annotations,omitempty"`
+}
+
+// ToolAnnotations are hints of the server, named as in MCP. They are no promises. Nil: not said.
+type ToolAnnotations struct {
+	Title       string `json:"title,omitempty"`
+	ReadOnly    *bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool  `json:"destructiveHint,omitempty"`
+	Idempotent  *bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool  `json:"openWorldHint,omitempty"`
+}
+
+// What a gateway may announce. A schema over MaxSchemaBytes, or that can't be used for another reason, does not keep its
+// tool from being called: its arguments are not checked, and each call in the result says so.
+const (
+	MaxTools       = 4096    // of all servers together
+	MaxToolBytes   = 4 << 20 // of their names, descriptions and schemas together
+	MaxSchemaBytes = 128 << 10
+)
 
 // Peer names a program and its version.
 type Peer struct {
@@ -46,6 +78,31 @@ type CancelResult struct {
 type ToolCancel struct {
 	Run string `json:"run"`
 	N   int    `json:"n"`
+}
+
+// DescribeParams ask for announced tools as TypeScript.
+type DescribeParams struct {
+	Tools        []ToolName `json:"tools,omitempty"`        // which; none: all
+	Declarations bool       `json:"declarations,omitempty"` // whole declarations too
+}
+
+// ToolName names a tool, or all tools of a server.
+type ToolName struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool,omitempty"`
+}
+
+// DescribeResult has the tools in the order in which they were announced.
+type DescribeResult struct {
+	Tools        []DescribedTool `json:"tools"`
+	Declarations string          `json:"declarations,omitempty"` // a TypeScript declaration file
+}
+
+// DescribedTool is a tool on one line of at most 300 bytes: tools.github.get_issue(args: { … }): Promise<…>.
+type DescribedTool struct {
+	Server    string `json:"server"`
+	Tool      string `json:"tool"`
+	Signature string `json:"signature"`
 }
 
 // StatusResult is the daemon's state.

@@ -27,7 +27,22 @@ type Program struct {
 	Console  bool `json:"console,omitempty"`
 
 	Traceparent string `json:"traceparent,omitempty"` // W3C trace context, handed on to tools/call
+
+	// Seed and Now make a run repeatable: with both as the result of an earlier run has them, the same program that gets the same
+	// answers from its tools gives the same result. Seed is where all that is random begins, Now what the clock shows first, in
+	// milliseconds since 1970 as Date.now() gives them; the clock then stands still but for timers (docs/javascript.md).
+	// Nil: the daemon draws a seed, and the clock shows the time.
+	Seed *int64 `json:"seed,omitempty"` // 0 to MaxSeed
+	Now  *int64 `json:"now,omitempty"`  // 0 to MaxNow
+
+	TimeZone string `json:"time_zone,omitempty"` // a name of the IANA database, such as Europe/Berlin; empty: UTC
 }
+
+// Bounds on what makes a run repeatable.
+const (
+	MaxSeed = 1<<53 - 1       // the largest integer that every JSON reader keeps
+	MaxNow  = 253402300799999 // the end of the year 9999
+)
 
 // Limits bound one run. Zero means: as the profile says. Times are milliseconds, sizes bytes.
 type Limits struct {
@@ -87,6 +102,9 @@ type Result struct {
 	Console   []ConsoleLine   `json:"console"`
 	Truncated Truncated       `json:"truncated"`
 	Calls     []Call          `json:"calls"`
+	Seed      int64           `json:"seed"` // see Program
+	Now       int64           `json:"now"`  // see Program
+	TimeZone  string          `json:"time_zone"`
 	Stats     Stats           `json:"stats"`
 	Isolation Isolation       `json:"isolation"`
 }
@@ -136,6 +154,9 @@ type Call struct {
 	Bytes    int64     `json:"bytes"` // size of the result handed to the program
 	MS       float64   `json:"ms"`    // from dispatch to answer
 	Error    string    `json:"error,omitempty"`
+
+	// Unchecked is why the arguments were not held against the schema that the gateway announced.
+	Unchecked string `json:"unchecked,omitempty"`
 }
 
 // Stats are the costs of a run. Times are milliseconds.

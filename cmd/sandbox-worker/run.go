@@ -28,14 +28,32 @@ func receive(conn *wire.Conn) (js.Program, error) {
 		return js.Program{}, err
 	}
 	input, err := conn.Body(m.Input, wire.MaxBody)
+	if err != nil {
+		return js.Program{}, err
+	}
+	names, err := conn.Body(m.Names, wire.MaxBody)
+	if err != nil {
+		return js.Program{}, err
+	}
+	zone, err := location(conn, m)
 	return js.Program{
-		Source: string(source), Input: input, Servers: m.Servers,
+		Source: string(source), Input: input, Servers: m.Servers, Names: string(names),
+		Seed: m.Seed, Now: time.UnixMilli(m.Now), Still: m.Still, Zone: zone,
 		Limits: js.Limits{
 			Calls: m.Limits.Calls, OutputBytes: m.Limits.OutputBytes, ConsoleBytes: m.Limits.ConsoleBytes,
 			ArgumentBytes: m.Limits.ArgumentBytes, MemoryBytes: m.Limits.MemoryBytes,
 			CPU: time.Duration(m.Limits.CPUMS) * time.Millisecond,
 		},
 	}, err
+}
+
+// location is the program's time zone.
+func location(conn *wire.Conn, m wire.Start) (*time.Location, error) {
+	rules, err := conn.Body(m.Zone, wire.MaxBody)
+	if err != nil || m.Zone == 0 {
+		return time.UTC, err
+	}
+	return time.LoadLocationFromTZData(m.TimeZone, rules)
 }
 
 // run runs the program, says how it ended, and waits to be killed: the daemon reads this process's account
@@ -82,7 +100,8 @@ func listen(conn *wire.Conn, engine *js.Engine) error {
 }
 
 var forms = map[string]js.Form{
-	wire.FormJSON: js.JSON, wire.FormAuto: js.Auto, wire.FormFailed: js.Failed, wire.FormBlocked: js.Blocked,
+	wire.FormJSON: js.JSON, wire.FormAuto: js.Auto, wire.FormFailed: js.Failed, wire.FormInvalid: js.Invalid,
+	wire.FormBlocked: js.Blocked,
 }
 
 func deliver(conn *wire.Conn, engine *js.Engine, line []byte) error {

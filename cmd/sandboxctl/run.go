@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/docker/go-units"
@@ -24,6 +25,9 @@ type runOptions struct {
 	memory  string
 	profile string
 	input   *string // nil: not given
+	seed    *int64
+	now     *int64 // milliseconds since 1970
+	zone    string
 	socket  string
 	verbose bool
 }
@@ -52,9 +56,21 @@ Where no daemon listens, a private one is started for the run.
 	}
 	f := c.Flags()
 	input := f.String("input", "", "a JSON value that the program sees as input")
+	seed := f.Int64("seed", 0, "where all that is random begins, as a result has it (--output json)")
+	now := f.String("now", "", "what the clock shows, as a result has it or such as 2026-01-31T12:00:00Z; it stands still then, but for timers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.Changed("input") {
 			o.input = input
+		}
+		if f.Changed("seed") {
+			o.seed = seed
+		}
+		if f.Changed("now") {
+			ms, err := parseNow(*now)
+			if err != nil {
+				return usageError{err}
+			}
+			o.now = &ms
 		}
 		return run(c.Context(), args[0], o)
 	}
@@ -63,6 +79,7 @@ Where no daemon listens, a private one is started for the run.
 	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
 	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
 	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
+	f.StringVar(&o.zone, "time-zone", "", "local time, such as Europe/Berlin (default UTC)")
 	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
 	return c
@@ -80,10 +97,11 @@ func run(ctx context.Context, file string, o runOptions) error {
 		return err
 	}
 	defer servers.Close()
+	tools := announce(ctx, servers)
 	dial := func(ctx context.Context, socket string) (*sandboxd.Client, error) {
 		return sandboxd.Dial(ctx, socket, sandboxd.Options{
 			Name: "sandboxctl", Version: version,
-			Servers: servers.Servers(), Tools: servers.Call, Progress: show.run,
+			Servers: servers.Servers(), Announce: tools, Tools: servers.Call, Progress: show.run,
 		})
 	}
 	client, release, err := connect(ctx, o, dial)
@@ -102,7 +120,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 
 // program reads the file and the options that go with it.
 func (o runOptions) program(file string) (sandboxd.Program, error) {
-	p := sandboxd.Program{Profile: o.profile, Progress: true}
+	p := sandboxd.Program{Profile: o.profile, Progress: true, Seed: o.seed, Now: o.now, TimeZone: o.zone}
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}
@@ -127,6 +145,18 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 	source, err := readProgram(file)
 	p.Source = string(source)
 	return p, err
+}
+
+// parseNow reads a time for people, or milliseconds since 1970 as results have them.
+func parseNow(text string) (int64, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return ms, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, fmt.Errorf("--now %q: want a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970", text)
+	}
+	return t.UnixMilli(), nil
 }
 
 // maxProgram is above what any profile allows: the daemon says how long a program may be.

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/near"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -25,12 +26,26 @@ func Do(ctx context.Context, run *Run, call wire.Call, reply Reply) {
 	pass := sync.OnceFunc(func() { run.pass(n, len(call.Args)) })
 	defer pass()
 	// Hard denies: nothing below may overrule these.
-	if bad := unprintable(call.Server + call.Tool); bad != "" {
-		blocked(run, n, "names", bad, reply)
+	if bad := catalog.Unprintable(call.Server + call.Tool); bad >= 0 {
+		blocked(run, n, "names", fmt.Sprintf("a name with the character %U, which can't be seen", bad), reply)
 		return
 	}
-	if !run.knows(call.Server) {
-		blocked(run, n, "servers", unknownServer(call.Server, run.Servers), reply)
+	server := run.Catalog.Server(call.Server)
+	if server == nil {
+		blocked(run, n, "servers", unknownServer(call.Server, run.Catalog.ServerNames()), reply)
+		return
+	}
+	// What could be no call of a tool that there is. Aliases are the worker's: only a tool's own name is one here, and
+	// what policy decides on is what the gateway is asked for.
+	if tool := server.Tool(call.Tool); tool != nil {
+		wrong, unchecked := tool.Check(call.Args)
+		if wrong != "" {
+			invalid(run, n, "arguments", wrong, reply)
+			return
+		}
+		run.uncheck(n, unchecked)
+	} else if len(server.Tools) > 0 {
+		invalid(run, n, "tools", server.UnknownTool(call.Tool), reply)
 		return
 	}
 	// Limits: the number of calls was checked by Admit, sizes where they were read.
@@ -116,19 +131,15 @@ func blocked(run *Run, n int, rule, reason string, reply Reply) {
 	reply(wire.Result{ID: n, Form: wire.FormBlocked, Rule: rule}, []byte(reason))
 }
 
-// unprintable refuses names that look like others to whoever reads them in an approval or a log.
-func unprintable(name string) string {
-	for _, r := range name {
-		if !unicode.IsPrint(r) {
-			return fmt.Sprintf("a name with the character %U, which can't be seen", r)
-		}
-	}
-	return ""
+// invalid refuses a call for a mistake, which the program can mend.
+func invalid(run *Run, n int, rule, wrong string, reply Reply) {
+	run.deny(n, rule, wrong)
+	reply(wire.Result{ID: n, Form: wire.FormInvalid}, []byte(wrong))
 }
 
 func unknownServer(name string, known []string) string {
 	if len(known) == 0 {
 		return fmt.Sprintf("there is no server %q: this run was given none", name)
 	}
-	return fmt.Sprintf("there is no server %q; there are: %s", name, strings.Join(known, ", "))
+	return fmt.Sprintf("there is no server %q; there are: %s", name, near.List(near.First(name, known)))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -19,7 +20,7 @@ type Run struct {
 	ID          string
 	Token       string
 	Traceparent string
-	Servers     []string // that the program may name
+	Catalog     *catalog.Catalog // of the servers that the program may name
 	Limits      sandboxd.Limits
 	Gateway     *rpc.Peer
 
@@ -222,6 +223,13 @@ func (r *Run) deny(n int, rule, reason string) {
 	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", rule, brief(reason)
 }
 
+// uncheck notes why the arguments of a call were not held against its tool's schema.
+func (r *Run) uncheck(n int, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls[n-1].Unchecked = why
+}
+
 // Close ends the account: nothing is dispatched afterwards, and no state changes. It returns the calls
 // that the gateway still works on.
 func (r *Run) Close() (unknown []int) {
@@ -273,7 +281,5 @@ func (r *Run) Progress() (asked, finished int, waitingFor string) {
 	}
 	return len(r.calls), finished, waitingFor
 }
-
-func (r *Run) knows(server string) bool { return slices.Contains(r.Servers, server) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

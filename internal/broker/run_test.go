@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -20,8 +21,16 @@ func calls(from, n int, server string) []wire.Call {
 	return batch
 }
 
+func servers(names ...string) *catalog.Catalog {
+	c, err := catalog.New(names, nil)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
 func account(limit, atOnce int) *Run {
-	return &Run{ID: "r", Servers: []string{"s"}, Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}}
+	return &Run{ID: "r", Catalog: servers("s"), Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}}
 }
 
 func states(r *Run) string {
@@ -188,4 +197,35 @@ func TestRoom(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.Room(ctx, 0) // returns, as its run has ended
+}
+
+// TestOnlyOwnNames: an alias is the worker's affair. One that a worker sends, or a name in another case, is no tool, and nothing of it
+// reaches the gateway, which is nil here.
+func TestOnlyOwnNames(t *testing.T) {
+	c, err := catalog.New([]string{"my-hub"}, []sandboxd.Tool{{Server: "my-hub", Name: "drop-all", InputSchema: []byte(`{"required":["a"]}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []struct{ server, tool, form, rule string }{
+		{"my-hub", "drop_all", wire.FormInvalid, "tools"},
+		{"my-hub", "dropAll", wire.FormInvalid, "tools"},
+		{"my-hub", "Drop-all", wire.FormInvalid, "tools"},
+		{"my-hub", "drop-all ", wire.FormInvalid, "tools"},
+		{"my-hub", "drop-all\u200b", wire.FormBlocked, "names"},
+		{"my-hub", "drop-\xff", wire.FormBlocked, "names"},
+		{"my_hub", "drop-all", wire.FormBlocked, "servers"},
+		{"my-hub", "drop-all", wire.FormInvalid, "arguments"},
+	} {
+		r := account(20, 2)
+		r.Catalog = c
+		batch := []wire.Call{{ID: 1, Server: call.server, Tool: call.tool, Args: []byte("{}")}}
+		if err := r.Admit(batch); err != nil {
+			t.Fatal(err)
+		}
+		form := ""
+		Do(context.Background(), r, batch[0], func(result wire.Result, _ []byte) { form = result.Form })
+		if got := r.Calls()[0]; form != call.form || got.Rule != call.rule || got.State != sandboxd.CallDenied || got.Error == "" {
+			t.Errorf("%s.%q: answered %q, %+v", call.server, call.tool, form, got)
+		}
+	}
 }

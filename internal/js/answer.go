@@ -21,6 +21,8 @@ func (e *Engine) answerValue(c *call, a Answer) (v goja.Value, fulfilled bool) {
 		return v, true
 	case Auto:
 		return e.autoValue(a.Body), true
+	case Invalid:
+		return e.toolError(c.tool, "denied", c.at, fmt.Sprintf("%s was not called: %s", c.tool, text(a.Body))), false
 	case Blocked:
 		return e.toolBlocked(c, a), false
 	}

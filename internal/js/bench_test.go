@@ -22,7 +22,7 @@ func BenchmarkNew(b *testing.B) {
 func benchmark(b *testing.B, p js.Program, answer func(js.Call) js.Answer) {
 	for b.Loop() {
 		b.StopTimer()
-		h := &echo{engine: js.New(js.Options{Seed: [32]byte{1}}), answer: answer}
+		h := &echo{engine: js.New(js.Options{}), answer: answer}
 		b.StartTimer()
 		if out := h.engine.Run(p, js.Host{Calls: func(calls []js.Call) {
 			for _, c := range calls {
@@ -125,7 +125,7 @@ func BenchmarkJSON(b *testing.B) {
 }
 
 func inEngine(tb testing.TB, text string, texts []string) (time.Duration, uint64) {
-	e := js.New(js.Options{Seed: [32]byte{1}})
+	e := js.New(js.Options{})
 	p := js.Program{
 		Source:  fmt.Sprintf("const pages = await Promise.all(Array.from({ length: %d }, (_, page) => tools.a.list({ page })));\n%s", len(texts), text),
 		Servers: []string{"a"},

@@ -31,9 +31,6 @@ type Options struct {
 	// CPUTime reads the CPU clock of the process. Without it the time that the program was executing is
 	// taken instead. It must work inside the jail.
 	CPUTime func() time.Duration
-
-	Seed [32]byte         // of Math.random; zero: drawn at New from crypto/rand
-	Now  func() time.Time // of Date; nil: time.Now
 }
 
 // Engine is one warm runtime that runs one program.
@@ -47,8 +44,8 @@ type Engine struct {
 	fromAsync                            goja.Value // nil until it is first called
 
 	dog  *watchdog
-	now  func() time.Time
-	wake chan struct{} // one token: something is in inbox, or stop was set
+	now  func() time.Time // of the program's clock
+	wake chan struct{}    // one token: something is in inbox, or stop was set
 
 	// set by Run, then read-only
 	host   Host
@@ -58,11 +55,12 @@ type Engine struct {
 	// owned by Run's goroutine
 	tools    *toolbox
 	json     *reader
+	random   *rand.ChaCha8 // all that is random in a run; seeded by it
+	clock    clock
 	timers   timers
 	console  console
 	rejected rejections
 	answers  results
-	random   *rand.ChaCha8
 	absent   []*part               // that a program can't come to
 	texts    []webText             // of the objects of the library, for the console
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
@@ -98,11 +96,9 @@ func New(opts Options) *Engine {
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
 	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
-	e.random = randomSource(opts.Seed)
+	e.random = rand.NewChaCha8(seedKey(0))
 	e.vm.SetRandSource(rand.New(e.random).Float64)
-	if e.now = opts.Now; e.now == nil {
-		e.now = time.Now
-	}
+	e.now = e.clock.now
 	e.vm.SetTimeSource(e.now)
 	e.vm.SetPromiseRejectionTracker(e.rejected.track)
 	e.setGlobals()
@@ -176,7 +172,12 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.host = h
 	e.limits = p.Limits.withDefaults()
 	e.source = newSource(p.Source, fence{end: len(p.Source)})
-	e.tools = newToolbox(e, p.Servers)
+	e.tools = newToolbox(e, p.Servers, p.Names)
+	e.random.Seed(seedKey(p.Seed))
+	e.clock.set(p.Now, p.Still)
+	if p.Zone != nil {
+		time.Local = p.Zone // goja's local time
+	}
 	e.json.eager = tellsApart(p.Source)
 	e.dog.begin(e.limits)
 	return true

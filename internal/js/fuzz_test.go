@@ -32,7 +32,7 @@ func FuzzProgram(f *testing.F) {
 			return
 		}
 		limits := js.Limits{CPU: 20 * time.Millisecond, MemoryBytes: 512 << 20, Calls: 4, OutputBytes: 1000, ConsoleBytes: 200, ArgumentBytes: 500}
-		e := js.New(js.Options{Seed: [32]byte{1}})
+		e := js.New(js.Options{})
 		timer := time.AfterFunc(300*time.Millisecond, func() { e.Stop("timeout", "too long") })
 		defer timer.Stop()
 		done := make(chan js.Outcome, 2)

@@ -3,6 +3,8 @@ package js
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -37,7 +39,7 @@ func (e *Engine) setGlobals() {
 	e.define("ToolError", r.toolError)
 	e.define("ToolBlocked", r.toolBlocked)
 	e.define("console", e.consoleObject())
-	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
+	functions := map[string]func(goja.FunctionCall) goja.Value{
 		"setTimeout":      e.setTimeout,
 		"setInterval":     e.setInterval,
 		"clearTimeout":    e.clearTimer,
@@ -46,8 +48,9 @@ func (e *Engine) setGlobals() {
 		"clearImmediate":  e.clearTimer,
 		"queueMicrotask":  e.queueMicrotask,
 		"structuredClone": e.structuredClone,
-	} {
-		e.define(name, e.native(name, 1, f))
+	}
+	for _, name := range slices.Sorted(maps.Keys(functions)) { // a program can see the order
+		e.define(name, e.native(name, 1, functions[name]))
 	}
 	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
 	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))

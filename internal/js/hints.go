@@ -147,36 +147,3 @@ func (e *Engine) syntaxHint(failure *Error, s *source) string {
 	}
 	return ""
 }
-
-// nearest sorts names by their edit distance from one that does not exist.
-func nearest(wanted string, names []string) []string {
-	sorted := slices.Clone(names)
-	slices.SortStableFunc(sorted, func(a, b string) int {
-		return distance(wanted, a) - distance(wanted, b)
-	})
-	return sorted
-}
-
-// distance is Levenshtein's, without regard to case. Names are short: a long one is cut first.
-func distance(a, b string) int {
-	const most = 64
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	x, y = x[:min(len(x), most)], y[:min(len(y), most)]
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := diagonal
-			if x[i] != y[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
-}

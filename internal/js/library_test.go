@@ -163,8 +163,8 @@ func TestPartsAreThere(t *testing.T) {
 // All that is random comes from one seed.
 func TestRandomIsSeeded(t *testing.T) {
 	text := "return [crypto.randomUUID(), crypto.getRandomValues(new Uint8Array(4)), Math.random()]"
-	one := func(seed byte) string {
-		return brief(js.New(js.Options{Seed: [32]byte{seed}}).Run(js.Program{Source: text}, js.Host{}))
+	one := func(seed int64) string {
+		return brief(js.New(js.Options{}).Run(js.Program{Source: text, Seed: seed}, js.Host{}))
 	}
 	if first, again, other := one(1), one(1), one(2); first != again || first == other {
 		t.Error(first, again, other)

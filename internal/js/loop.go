@@ -64,7 +64,7 @@ func (e *Engine) turn() error {
 	if err := e.settleAnswers(); err != nil {
 		return err
 	}
-	return e.timers.fire(time.Now())
+	return e.timers.fire(time.Now(), &e.clock)
 }
 
 var (

@@ -1,8 +1,7 @@
 package js
 
 import (
-	cryptorand "crypto/rand"
-	"math/rand/v2"
+	"encoding/binary"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -29,10 +28,8 @@ var setProcess = sync.OnceFunc(func() {
 	time.Local = time.UTC // else the first local date opens /etc/localtime
 })
 
-// randomSource is all the randomness of a run. It draws from the system only here, before the jail.
-func randomSource(seed [32]byte) *rand.ChaCha8 {
-	if seed == [32]byte{} {
-		cryptorand.Read(seed[:]) // never returns an error since Go 1.24
-	}
-	return rand.NewChaCha8(seed)
+// seedKey makes a key of a run's seed.
+func seedKey(seed int64) (key [32]byte) {
+	binary.LittleEndian.PutUint64(key[:], uint64(seed))
+	return key
 }

@@ -7,7 +7,14 @@ type Program struct {
 	Source  string   // body of an async function
 	Input   []byte   // JSON text, seen as `input`; empty: `input` is undefined
 	Servers []string // names below `tools`
+	Names   string   // other names of servers, and tools as far as they are known, in the form of wire.Start
 	Limits  Limits
+
+	Seed  int64     // of all that is random
+	Now   time.Time // what the clock shows first; zero: the process's time
+	Still bool      // the clock does not go on by itself: see clock
+
+	Zone *time.Location // local time, for the whole process; nil: as it is, UTC at first
 }
 
 // Limits bound one run. A program can't catch any of them but ArgumentBytes. The zero value of a field means
@@ -77,6 +84,7 @@ type Form int
 
 const (
 	Failed  Form = iota // Body is a message: the call rejects with a ToolError
+	Invalid             // Body says what is wrong with the call, which was not made: it rejects with a ToolError
 	Blocked             // the call rejects with a ToolBlocked
 	JSON                // Body is JSON text
 	Auto                // Body is JSON text if it is a whole object or array, else it is the string itself

@@ -127,17 +127,47 @@ func TestStructuredClone(t *testing.T) {
 	}
 }
 
-func TestDeterminism(t *testing.T) {
-	text := "return [Math.random(), Date.now(), new Date().toISOString(), new Date(2020, 0, 1).toISOString()]"
-	one := func(seed byte) string {
-		e := js.New(js.Options{Seed: [32]byte{seed}, Now: func() time.Time { return time.UnixMilli(1e12) }})
-		return brief(e.Run(js.Program{Source: text}, js.Host{}))
+// TestRepeatable: the same seed and time, the same answer.
+func TestRepeatable(t *testing.T) {
+	text := "return [Math.random(), Date.now(), new Date().toISOString(), new Date(2020, 0, 1).toISOString(), Object.getOwnPropertyNames(globalThis).join()]"
+	one := func(seed int64) string {
+		out, _ := run(t, js.Program{Source: text, Seed: seed, Now: time.UnixMilli(1e12), Still: true}, nil)
+		return brief(out)
 	}
-	first, again, other := one(1), one(1), one(2)
+	first, again, other := one(1), one(1), one(1<<53-1)
 	if first != again || first == other {
 		t.Error(first, again, other)
 	}
-	if !strings.HasSuffix(one(1), `,1000000000000,"2001-09-09T01:46:40.000Z","2020-01-01T00:00:00.000Z"]`) {
-		t.Error(one(1))
+	if !strings.Contains(first, `,1000000000000,"2001-09-09T01:46:40.000Z","2020-01-01T00:00:00.000Z",`) {
+		t.Error(first)
+	}
+}
+
+// TestStillClock: what moves a clock that stands still.
+func TestStillClock(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"by itself", "let n = 0; for (let i = 0; i < 1e6; i++) n += i; return Date.now() - 1e12", "ok 0"},
+		{"while a tool works", "const t = Date.now(); await tools.a.slow(); return Date.now() - t", "ok 0"},
+		{"a timer", "await new Promise(r => setTimeout(r, 30)); return [Date.now(), +new Date()].map(t => t - 1e12)", "ok [30,30]"},
+		{"a loop that waits", "for (const end = Date.now() + 2000; Date.now() < end; ); return Date.now() - 1e12", "ok 2000"},
+		{"timers, by its time", "const o = []; setTimeout(() => o.push('b'), 40); for (let i = 0; i < 3e6; i++); setTimeout(() => o.push('a'), 20); await new Promise(r => setTimeout(r, 50)); return o.join('')", `ok "ab"`},
+		{"timers of one moment", "const o = []; for (const n of [3, 1, 2]) setTimeout(() => o.push(n), 5); await new Promise(r => setTimeout(r, 5)); return o", "ok [3,1,2]"},
+		{"an interval", "const o = []; await new Promise(r => { const id = setInterval(() => { o.push(Date.now() - 1e12); if (o.length === 3) { clearInterval(id); r() } }, 7) }); return o", "ok [7,14,21]"},
+		{"a callback that takes long", "setTimeout(() => { for (const end = Date.now() + 100; Date.now() < end; ); }, 5); await new Promise(r => setTimeout(r, 10)); return Date.now() - 1e12", "ok 105"},
+		{"console.time", "console.time('x'); await tools.a.slow(); console.timeEnd('x'); return 1", "ok 1"},
+		{"Date without new", "return Date()", `ok "Sun Sep 09 2001 01:46:40 GMT+0000 (UTC)"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, h := run(t, js.Program{Source: c.text, Now: time.UnixMilli(1e12), Still: true}, func(js.Call) js.Answer {
+				time.Sleep(5 * time.Millisecond)
+				return js.Answer{Form: js.JSON, Body: []byte("1")}
+			})
+			if diff := cmp.Diff(c.want, brief(out)); diff != "" {
+				t.Error(diff)
+			}
+			if c.name == "console.time" && logged(h.lines) != "log|x: 0.010ms" {
+				t.Error(logged(h.lines))
+			}
+		})
 	}
 }

@@ -22,7 +22,8 @@ type timers struct {
 
 type timer struct {
 	id    int64
-	due   time.Time
+	due   time.Time     // by the program's clock: the order
+	wake  time.Time     // in the process's time, which is waited for
 	every time.Duration // 0: once
 	call  goja.Callable
 	args  []goja.Value
@@ -54,16 +55,21 @@ func (t *timers) next() (time.Time, bool) {
 	if len(t.queue) == 0 {
 		return time.Time{}, false
 	}
-	return t.queue[0].due, true
+	return t.queue[0].wake, true
+}
+
+func (n *timer) set(c *clock, delay time.Duration) {
+	n.due, n.wake = c.time().Add(delay), time.Now().Add(delay)
 }
 
 // fire calls what is due. An exception in a callback has nobody to catch it and ends the run.
-func (t *timers) fire(now time.Time) error {
-	for len(t.queue) > 0 && !t.queue[0].due.After(now) {
+func (t *timers) fire(now time.Time, c *clock) error {
+	for len(t.queue) > 0 && !t.queue[0].wake.After(now) {
 		n := t.queue[0]
 		t.queue = t.queue[1:]
+		c.reach(n.due)
 		if n.every > 0 {
-			n.due = time.Now().Add(n.every)
+			n.set(c, n.every)
 			t.insert(n)
 		}
 		if _, err := n.call(goja.Undefined(), n.args...); err != nil {
@@ -109,7 +115,7 @@ func (e *Engine) startTimer(n *timer, after time.Duration) goja.Value {
 	if len(e.timers.queue) == maxTimers {
 		panic(e.newError(e.real.rangeError, fmt.Sprintf("more than %d timers at once: wait for some of them first", maxTimers)))
 	}
-	n.due = time.Now().Add(after)
+	n.set(&e.clock, after)
 	return e.vm.ToValue(e.timers.add(n))
 }
 

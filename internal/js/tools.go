@@ -6,19 +6,22 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"github.com/sandboxd/sandboxd/internal/near"
 )
 
 // toolbox is the `tools` object: one property for each server.
 type toolbox struct {
 	e       *Engine
 	names   []string
-	servers map[string]*goja.Object
-	missing string // the last name asked for that is no server
-	made    int    // calls of the program so far
+	text    string                  // of Program.Names
+	servers map[string]*goja.Object // by every name that they were asked for by
+	missing string                  // the last name asked for that is no server
+	made    int                     // calls of the program so far
 }
 
-func newToolbox(e *Engine, names []string) *toolbox {
-	return &toolbox{e: e, names: names, servers: make(map[string]*goja.Object, len(names))}
+func newToolbox(e *Engine, names []string, text string) *toolbox {
+	return &toolbox{e: e, names: names, text: text, servers: make(map[string]*goja.Object, len(names))}
 }
 
 // Get is the server of that name. Any other name is undefined, so that `tools.maybe?.x` and promise machinery, which
@@ -27,17 +30,61 @@ func (t *toolbox) Get(name string) goja.Value {
 	if s, ok := t.servers[name]; ok {
 		return s
 	}
-	if !slices.Contains(t.names, name) {
+	real, ok := t.find(name)
+	if !ok {
 		t.missing = name
 		return nil
 	}
-	s := t.e.vm.NewDynamicObject(&server{e: t.e, name: name, tools: map[string]goja.Value{}})
+	s, ok := t.servers[real]
+	if !ok {
+		s = t.e.vm.NewDynamicObject(&server{e: t.e, name: real, text: t.section(real), tools: map[string]goja.Value{}})
+		t.servers[real] = s
+	}
 	t.servers[name] = s
 	return s
 }
 
+// find is the server that a name stands for: its own, or an alias.
+func (t *toolbox) find(name string) (real string, ok bool) {
+	if slices.Contains(t.names, name) {
+		return name, true
+	}
+	for line := range strings.Lines(t.text) {
+		if all := lineNames(line); all != nil && slices.Contains(all, name) {
+			return all[0], true
+		}
+	}
+	return "", false
+}
+
+// lineNames are the name and the aliases of a server; nil if the line is a tool's.
+func lineNames(line string) []string {
+	if strings.HasPrefix(line, "\t") {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+}
+
+// section are the lines of a server's tools.
+func (t *toolbox) section(server string) string {
+	inside, from, at := false, 0, 0
+	for line := range strings.Lines(t.text) {
+		if all := lineNames(line); all != nil {
+			if inside {
+				return t.text[from:at]
+			}
+			inside, from = all[0] == server, at+len(line)
+		}
+		at += len(line)
+	}
+	if !inside {
+		return ""
+	}
+	return t.text[from:]
+}
+
 func (t *toolbox) Set(string, goja.Value) bool { return false }
-func (t *toolbox) Has(name string) bool        { return slices.Contains(t.names, name) }
+func (t *toolbox) Has(name string) bool        { _, ok := t.find(name); return ok }
 func (t *toolbox) Delete(string) bool          { return false }
 func (t *toolbox) Keys() []string              { return t.names }
 
@@ -45,15 +92,18 @@ func (t *toolbox) missingMessage() string {
 	if len(t.names) == 0 {
 		return fmt.Sprintf("tools has no server `%s`: this run was given no servers", t.missing)
 	}
-	return fmt.Sprintf("tools has no server `%s`; there are: %s", t.missing, strings.Join(nearest(t.missing, t.names), ", "))
+	return fmt.Sprintf("tools has no server `%s`; there are: %s", t.missing, near.List(near.First(t.missing, t.names)))
 }
 
-// server is one property of `tools`. It does not know the names of its tools, so that every name is one, but for
-// those that the language itself asks any object for: answering them would make calls nobody wrote.
+// server is one property of `tools`. Every name is a function: of the tools that were not announced nothing is known,
+// and a call of one that does not exist is counted and refused outside, with the names that are like it. `in` and
+// Object.keys know the announced ones. The names that the language itself asks any object for are no tools: answering
+// them would make calls nobody wrote.
 type server struct {
 	e     *Engine
 	name  string
-	tools map[string]goja.Value
+	text  string                // a line for each tool that was announced; empty: they were not
+	tools map[string]goja.Value // by every name that they were asked for by
 }
 
 var notTools = []string{
@@ -66,21 +116,68 @@ func (s *server) Get(name string) goja.Value {
 	if fn, ok := s.tools[name]; ok {
 		return fn
 	}
-	if !s.Has(name) {
+	if !callable(name) {
 		return nil
 	}
-	t := &tool{e: s.e, server: s.name, name: name}
-	fn := s.e.native(name, 1, t.call)
+	real, ok := s.announced(name)
+	if !ok {
+		real = name
+	}
+	fn, ok := s.tools[real]
+	if !ok {
+		fn = s.e.native(real, 1, (&tool{e: s.e, server: s.name, name: real}).call)
+		s.tools[real] = fn
+	}
 	s.tools[name] = fn
 	return fn
 }
 
-func (s *server) Set(string, goja.Value) bool { return false }
-func (s *server) Has(name string) bool {
+func callable(name string) bool {
 	return name != "" && len(name) <= maxToolName && !slices.Contains(notTools, name)
 }
-func (s *server) Delete(string) bool { return false }
-func (s *server) Keys() []string     { return nil }
+
+// announced is the tool that a name stands for. The text is searched as it is: a table of thousands of tools takes longer
+// to make than most programs run.
+func (s *server) announced(name string) (real string, ok bool) {
+	if strings.ContainsAny(name, "\t\n") {
+		return "", false
+	}
+	for at := 0; ; {
+		i := strings.Index(s.text[at:], "\t"+name)
+		if i < 0 {
+			return "", false
+		}
+		begin, end := at+i, at+i+1+len(name)
+		if s.text[end] == '\t' || s.text[end] == '\n' { // each line ends with one
+			line := s.text[strings.LastIndexByte(s.text[:begin], '\n')+1:]
+			return toolOf(line), true
+		}
+		at = end
+	}
+}
+
+// toolOf is the own name in a tool's line.
+func toolOf(line string) string {
+	return line[1 : 1+strings.IndexAny(line[1:], "\t\n")]
+}
+
+func (s *server) Has(name string) bool {
+	_, announced := s.announced(name)
+	return callable(name) && (announced || s.text == "")
+}
+
+func (s *server) Keys() []string {
+	var names []string
+	for line := range strings.Lines(s.text) {
+		if name := toolOf(line); callable(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (s *server) Set(string, goja.Value) bool { return false }
+func (s *server) Delete(string) bool          { return false }
 
 // maxToolName is what MCP allows, in bytes. A longer name is none.
 const maxToolName = 128

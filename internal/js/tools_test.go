@@ -26,7 +26,7 @@ func TestCalls(t *testing.T) {
 		{"awaiting tools", "return typeof (await tools) + typeof (await tools.a)", "", `ok "objectobject"`},
 		{"stringify makes no call", "return JSON.stringify(tools.a) + `${tools.a}`", "", `ok "{}[object Object]"`},
 		{"symbols", "return [typeof tools.a[Symbol.iterator], typeof tools[Symbol.toPrimitive]]", "", `ok ["undefined","undefined"]`},
-		{"unknown server", "await tools.github.list()", "", "error 1:13 tools has no server `github`; there are: b, a"},
+		{"unknown server", "await tools.github.list()", "", "error 1:13 tools has no server `github`; there are: a, b"},
 		{"a string", "await tools.a.x('q')", "", "error 1:16 TypeError: tools.a.x takes one object of named arguments, such as tools.a.x({ name: value }); it was given a string"},
 		{"an array", "await tools.a['x-y']([])", "", `error 1:21 TypeError: tools.a["x-y"] takes one object of named arguments, such as tools.a["x-y"]({ name: value }); it was given an array`},
 		{"null", "await tools.a.x(null)", "", "error 1:16 TypeError: tools.a.x takes one object of named arguments, such as tools.a.x({ name: value }); it was given null"},
@@ -46,6 +46,47 @@ func TestCalls(t *testing.T) {
 			}
 			if c.name == "a promise" { // its inner call was made and sent before the mistake was seen
 				return
+			}
+			if diff := cmp.Diff(c.calls, strings.Join(h.calls, "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAnnouncedTools: names as the daemon writes them down.
+func TestAnnouncedTools(t *testing.T) {
+	const names = "context7\n\tresolve-library-id\tresolve_library_id\tresolveLibraryId\n\tthen\n\ttoString\n\tget\n" +
+		"my-hub\tmy_hub\tmyHub\n" + "x\n\ta-b\n\ta.b\n\ta_b\n"
+	for _, c := range []struct{ name, text, calls, want string }{
+		{"an alias", "await tools.context7.resolve_library_id({ n: 1 })", `1 context7.resolve-library-id {"n":1}`, `ok {"n":1}`},
+		{"in capitals", "await tools.context7.resolveLibraryId()", `1 context7.resolve-library-id {}`, `ok {}`},
+		{"the same function", "const c = tools.context7; return [c.resolve_library_id === c['resolve-library-id'], c.resolveLibraryId === c['resolve-library-id'], c.resolve_library_id.name]",
+			"", `ok [true,true,"resolve-library-id"]`},
+		{"a server's alias", "await tools.my_hub.f(); return [tools.my_hub === tools['my-hub'], tools.myHub === tools['my-hub'], 'my_hub' in tools]",
+			"1 my-hub.f {}", "ok [true,true,true]"},
+		{"a part of a name", "await tools.context7.resolve()", "1 context7.resolve {}", "ok {}"},
+		{"two names as one", "await tools.context7['resolve-library-id\\tresolve_library_id'](); return 'get\\n\\tx' in tools.context7", `1 context7.resolve-library-id	resolve_library_id {}`, "ok false"},
+		{"not like a prototype", "await tools.context7.Resolve_library_id()", "1 context7.Resolve_library_id {}", "ok {}"},
+		{"names win", "await tools.x.a_b(); await tools.x['a-b'](); await tools.x['a.b']()", "1 x.a_b {}\n2 x.a-b {}\n3 x.a.b {}", "ok {}"},
+		{"servers", "const k = []; for (const s in tools) k.push(s); return [k, Object.keys({ ...tools }), 'x' in tools, 'y' in tools, tools.y]",
+			"", `ok [["context7","my-hub","plain","x"],["context7","my-hub","plain","x"],true,false,null]`},
+		{"tools", "const k = []; for (const n in tools.context7) k.push(n); return [k, Object.keys({ ...tools.context7 }), Object.entries(tools.x).map(([n, f]) => n + typeof f)]",
+			"", `ok [["resolve-library-id","get"],["resolve-library-id","get"],["a-bfunction","a.bfunction","a_bfunction"]]`},
+		{"in", "const c = tools.context7; return ['get' in c, 'resolveLibraryId' in c, 'nope' in c, 'then' in c, Object.hasOwn(c, 'nope'), 'nope' in tools.plain, 'nope' in tools.my_hub]",
+			"", "ok [true,true,false,false,false,true,true]"},
+		{"tools that are not known", "return [Object.keys(tools.plain), Object.keys(tools.myHub)]", "", "ok [[],[]]"},
+		{"spread and call", "const { get } = { ...tools.context7 }; await get({ n: 1 })", `1 context7.get {"n":1}`, `ok {"n":1}`},
+		{"awaiting", "return typeof (await tools.context7) + `${tools.context7}`", "", `ok "object[object Object]"`},
+		{"a name that was not announced", "await tools.context7.nope()", "1 context7.nope {}", "ok {}"},
+		{"hostile", "Object.prototype.get = Object.prototype['resolve-library-id'] = () => 'mine'; Array.prototype[Symbol.iterator] = null; String.prototype.split = null; await tools.context7.resolve_library_id()",
+			"1 context7.resolve-library-id {}", "ok {}"},
+		{"no prototype", "Object.setPrototypeOf(tools, { evil: 1 }); return [Object.keys(tools).length, tools.evil, delete tools.x, (tools.x = 1, typeof tools.x)]", "", `ok [4,1,false,"object"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, h := run(t, js.Program{Source: c.text, Servers: []string{"context7", "my-hub", "plain", "x"}, Names: names}, nil)
+			if diff := cmp.Diff(c.want, brief(out)); diff != "" {
+				t.Error(diff)
 			}
 			if diff := cmp.Diff(c.calls, strings.Join(h.calls, "\n")); diff != "" {
 				t.Error(diff)
@@ -82,6 +123,8 @@ func TestAnswers(t *testing.T) {
 		{"a million levels", js.Answer{Form: js.JSON, Body: []byte(strings.Repeat("[", 1e6))}, "try { await tools.a.x() } catch (e) { return e.message.slice(-47) }", `ok "levels deep at position 500 (line 1 column 501)"`},
 		{"failed", js.Answer{Form: js.Failed, Body: []byte("no such issue")}, "return await tools.a.x()", "error 1:23 ToolError: no such issue"},
 		{"failed, caught", js.Answer{Form: js.Failed, Body: []byte("no")}, "try { await tools.a.x() } catch (e) { return [e instanceof ToolError, e instanceof Error, e.name, e.message, e.server, e.tool, e.state, Object.prototype.toString.call(e)] }", `ok [true,true,"ToolError","no","a","x","failed","[object Error]"]`},
+		{"invalid", js.Answer{Form: js.Invalid, Body: []byte("missing required field `owner`")}, "await tools.a.x()", "error 1:16 ToolError: tools.a.x was not called: missing required field `owner`"},
+		{"invalid, caught", js.Answer{Form: js.Invalid, Body: []byte("no")}, "try { await tools.a.x() } catch (e) { return [e instanceof ToolError, e.message, e.server, e.tool, e.state] }", `ok [true,"tools.a.x was not called: no","a","x","denied"]`},
 		{"blocked", js.Answer{Form: js.Blocked, Tool: "a.x", Rule: "no drops", Reason: "never"}, "\nawait tools.a.x()", "denied 2:16 ToolBlocked: tools.a.x was refused: never (rule \"no drops\")"},
 		{"blocked, caught", js.Answer{Form: js.Blocked, Tool: "a.x", Rule: "r", Reason: "never"}, "try { await tools.a.x() } catch (e) { return [e instanceof ToolBlocked, e instanceof ToolError, e.name, e.tool, e.rule, e.reason] }", `ok [true,false,"ToolBlocked","a.x","r","never"]`},
 		{"blocked, wrapped", js.Answer{Form: js.Blocked, Reason: "never"}, "try { await tools.a.x() } catch (e) { throw new Error('lost', { cause: e }) }", "error 1:45 Error: lost; cause: ToolBlocked: tools.a.x was refused: never"},

@@ -74,7 +74,7 @@ func TestLease(t *testing.T) {
 		if i == 0 && !w.Warm {
 			t.Error("a worker that was ready is not warm")
 		}
-		if err := w.Start(nil, limits, "globalThis.seen = (globalThis.seen ?? 0) + 1; return seen", nil); err != nil {
+		if err := w.Start(wire.Start{Limits: limits}, "globalThis.seen = (globalThis.seen ?? 0) + 1; return seen", nil, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		m, err := w.Next(context.Background())
@@ -112,7 +112,7 @@ func TestLeaseTogether(t *testing.T) {
 		all.Go(func() {
 			w := lease(t, p)
 			defer w.Close()
-			if err := w.Start(nil, limits, "return 1", nil); err != nil {
+			if err := w.Start(wire.Start{Limits: limits}, "return 1", nil, nil, nil); err != nil {
 				t.Error(err)
 			}
 			if m, err := w.Next(context.Background()); err != nil {
@@ -149,7 +149,7 @@ func TestIdleDeath(t *testing.T) {
 	mu.Unlock()
 	for range 3 {
 		w := lease(t, p)
-		if err := w.Start(nil, limits, "return 1", nil); err != nil {
+		if err := w.Start(wire.Start{Limits: limits}, "return 1", nil, nil, nil); err != nil {
 			t.Error(err)
 		}
 		if m, err := w.Next(context.Background()); err != nil {

@@ -55,12 +55,11 @@ func (w *Worker) PeakMemory() (int64, error) { return w.process.PeakMemory() }
 // Memory is what it has resident now; it must live.
 func (w *Worker) Memory() (int64, error) { return w.process.Memory() }
 
-// Start sends the program.
-func (w *Worker) Start(servers []string, limits wire.Limits, source string, input []byte) error {
-	w.limits = limits
-	return w.conn.Write(wire.Start{
-		Type: wire.TypeStart, Source: len(source), Input: len(input), Servers: servers, Limits: limits,
-	}, []byte(source), input)
+// Start sends the program: m without its type and sizes, and the texts.
+func (w *Worker) Start(m wire.Start, source string, input, names, zone []byte) error {
+	w.limits = m.Limits
+	m.Type, m.Source, m.Input, m.Names, m.Zone = wire.TypeStart, len(source), len(input), len(names), len(zone)
+	return w.conn.Write(m, []byte(source), input, names, zone)
 }
 
 // answerWait is how long a worker may leave an answer unread. An honest one reads at once, and what it does not read

@@ -130,6 +130,9 @@ func (c *Cursor) walk(open, close byte, item func() error) error {
 // AtObject reports whether an object begins here.
 func (c *Cursor) AtObject() bool { return c.at < len(c.text) && c.text[c.at] == '{' }
 
+// AtArray reports whether an array begins here.
+func (c *Cursor) AtArray() bool { return c.at < len(c.text) && c.text[c.at] == '[' }
+
 // End is an error if anything but white space is left.
 func (c *Cursor) End() error {
 	if c.space(); c.at < len(c.text) {

@@ -29,25 +29,39 @@ func Decode(text []byte, into any) error {
 	return nil
 }
 
-// known walks the object that begins here, and those in its members, by the fields of a struct.
+// known walks the object that begins here, and those in its members and their items, by the fields of a struct.
 func known(c *rawjson.Cursor, structure reflect.Type) error {
 	return c.Object(func(key string) error {
 		field, ok := fieldOf(structure, key)
 		if !ok {
 			return fmt.Errorf("unknown field %.40q; there are: %s", key, strings.Join(names(structure), ", "))
 		}
-		inner := field.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
-		if inner.Kind() != reflect.Struct || !c.AtObject() {
-			return c.Skip()
-		}
-		if err := known(c, inner); err != nil {
+		if err := knownValue(c, field.Type); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 		return nil
 	})
+}
+
+// knownValue takes a value that is a struct, or a list of them, by its fields, and any other as it is.
+func knownValue(c *rawjson.Cursor, t reflect.Type) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Struct && c.AtObject():
+		return known(c, t)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && c.AtArray():
+		i := -1
+		return c.Array(func() error {
+			i++
+			if err := knownValue(c, t.Elem()); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+			return nil
+		})
+	}
+	return c.Skip()
 }
 
 func fieldOf(structure reflect.Type, key string) (reflect.StructField, bool) {

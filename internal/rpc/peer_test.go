@@ -301,7 +301,12 @@ func TestEndlessLine(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	var into struct {
-		A int `json:"a"`
+		A    int `json:"a"`
+		List []struct {
+			B *struct {
+				C json.RawMessage `json:"c"`
+			} `json:"b"`
+		} `json:"list"`
 	}
 	for text, want := range map[string]string{
 		`{"a":1}`:         "",
@@ -310,6 +315,11 @@ func TestDecode(t *testing.T) {
 		`{"a":"x"}`:       "cannot unmarshal string into Go struct field .a of type int",
 		`[1]`:             "'[' at byte 0 where '{' should stand",
 		`{"a":1} {"a":1}`: "'{' at byte 8 where the end should stand",
+
+		`{"list":[{"b":{"c":{"C":1}}},{"b":null}]}`: "",
+		`{"list":[{},{"b":{"C":1}}]}`:               `list: [1]: b: unknown field "C"; there are: c`,
+		`{"list":[{"b":{},"b":{}}]}`:                `list: [0]: the key "b" stands twice in one object`,
+		`{"list":{}}`:                               "cannot unmarshal object",
 	} {
 		err := rpc.Decode([]byte(text), &into)
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/broker"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -39,16 +40,25 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	seed, now, err := repeatable(p, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	zone, err := loadZone(p.TimeZone)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
-		session: x, request: request, program: p, profile: prof, limits: limits,
+		session: x, request: request, program: p, profile: prof, limits: limits, zone: zone,
 		account: &broker.Run{
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
-			Servers: servers, Limits: limits, Gateway: x.peer,
+			Catalog: servers, Limits: limits, Gateway: x.peer,
 		},
 		began: time.Now(),
 	}
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
+		Seed: seed, Now: now, TimeZone: zone.name,
 		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
 	}
 	x.slots.owe(1)
@@ -107,23 +117,35 @@ func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, 
 
 const maxToken = 128
 
+// repeatable are the seed and the time that a run begins with: those that were asked for, or a drawn one and this one.
+func repeatable(p sandboxd.Program, clock time.Time) (seed, now int64, err error) {
+	seed, now = rand.Int64N(sandboxd.MaxSeed+1), clock.UnixMilli()
+	if p.Seed != nil {
+		seed = *p.Seed
+	}
+	if p.Now != nil {
+		now = *p.Now
+	}
+	if seed < 0 || seed > sandboxd.MaxSeed {
+		return 0, 0, rpc.Errorf(rpc.CodeInvalidParams, "seed: %d is not within 0 and %d", seed, sandboxd.MaxSeed)
+	}
+	if p.Now != nil && (now < 0 || now > sandboxd.MaxNow) {
+		return 0, 0, rpc.Errorf(rpc.CodeInvalidParams, "now: %d is not within 0 and %d, milliseconds since 1970", now, int64(sandboxd.MaxNow))
+	}
+	return seed, now, nil
+}
+
 // narrow picks the servers that the program may name from those that the gateway announced.
-func (x *session) narrow(asked []string) ([]string, error) {
-	x.mu.Lock()
-	announced := x.servers
-	x.mu.Unlock()
+func (x *session) narrow(asked []string) (*catalog.Catalog, error) {
+	announced := x.announced()
 	if asked == nil {
 		return announced, nil
 	}
-	if err := checkServers(asked); err != nil {
-		return nil, err
+	narrowed, err := announced.Narrow(asked)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
 	}
-	for i, name := range asked {
-		if !slices.Contains(announced, name) {
-			return nil, rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: %q was not announced by initialize", i, name)
-		}
-	}
-	return asked, nil
+	return narrowed, nil
 }
 
 // refused ends a run that got no slot or no worker.

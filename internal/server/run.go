@@ -25,6 +25,7 @@ type run struct {
 	program sandboxd.Program
 	profile profile.Profile
 	limits  sandboxd.Limits
+	zone    zone
 	account *broker.Run
 
 	began   time.Time               // when it was asked for
@@ -95,10 +96,19 @@ func (r *run) follow(ctx context.Context) {
 }
 
 func (r *run) send() error {
-	err := r.worker.Start(r.account.Servers, wire.Limits{
-		Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
-		ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
-	}, r.program.Source, r.program.Input)
+	servers := r.account.Catalog
+	if r.program.Now == nil { // it may have waited for its turn
+		r.result.Now = time.Now().UnixMilli()
+	}
+	err := r.worker.Start(wire.Start{
+		Servers: servers.ServerNames(),
+		Seed:    r.result.Seed, Now: r.result.Now, Still: r.program.Now != nil,
+		TimeZone: r.zone.name,
+		Limits: wire.Limits{
+			Calls: r.limits.Calls, OutputBytes: r.limits.OutputBytes, ConsoleBytes: r.limits.ConsoleBytes,
+			ArgumentBytes: r.limits.ArgumentBytes, CPUMS: r.limits.CPUMS, MemoryBytes: r.limits.MemoryBytes,
+		},
+	}, r.program.Source, r.program.Input, servers.Names, r.zone.data)
 	// The text is the worker's now: a run that waits for long must not hold the memory that messages share.
 	r.program.Source, r.program.Input = "", nil
 	r.request.Release()

@@ -33,6 +33,8 @@ type Server struct {
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
 
+	describing sync.Mutex // held while schemas are read
+
 	sessions sync.WaitGroup
 	mu       sync.Mutex // guards the fields below
 	open     int        // connections

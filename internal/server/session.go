@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 )
@@ -20,19 +20,14 @@ type session struct {
 	caller Caller
 	peer   *rpc.Peer
 
-	mu      sync.Mutex // guards the fields below
-	servers []string   // nil before initialize
-	ready   bool
+	mu      sync.Mutex            // guards the fields below
+	catalog *catalog.Catalog      // what the gateway announced; nil before initialize
 	runs    map[string]*activeRun // by ULID
 }
 
 const (
 	maxLine     = 8 << 20 // bytes of one message of a gateway
 	maxRequests = 128     // unanswered ones of one connection
-	maxServers  = 256     // that a gateway may announce
-	maxName     = 128
-
-	maxServerBytes = 16 << 10 // of all their names: they travel to a worker in one header
 )
 
 // session serves one connection from its first byte to its last.
@@ -65,7 +60,7 @@ func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	if r.Method == "initialize" {
 		return x.initialize(r.Params)
 	}
-	if !x.initialized() {
+	if x.announced() == nil {
 		return nil, rpc.Errorf(rpc.CodeRefused, "%q before initialize: call that first", r.Method)
 	}
 	switch r.Method {
@@ -75,8 +70,10 @@ func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		return x.cancel(r.Params)
 	case "status":
 		return x.status(r.Params)
+	case "tools/describe":
+		return x.describe(r.Params)
 	}
-	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status", r.Method)
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status, tools/describe", r.Method)
 }
 
 // decode reads params strictly.
@@ -98,15 +95,16 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	if p.ProtocolVersion != sandboxd.ProtocolVersion {
 		return nil, rpc.Errorf(rpc.CodeVersion, "protocol version %q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
 	}
-	if err := checkServers(p.Servers); err != nil {
-		return nil, err
+	announced, err := catalog.New(p.Servers, p.Tools)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.ready {
+	if x.catalog != nil {
 		return nil, rpc.Errorf(rpc.CodeRefused, "initialize was called already")
 	}
-	x.ready, x.servers = true, p.Servers
+	x.catalog = announced
 	r := sandboxd.InitializeResult{ProtocolVersion: sandboxd.ProtocolVersion}
 	r.Server.Name, r.Server.Version = "sandboxd", x.version
 	for _, name := range profile.Names(x.profiles) {
@@ -118,29 +116,11 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	return r, nil
 }
 
-func checkServers(names []string) error {
-	if len(names) > maxServers {
-		return rpc.Errorf(rpc.CodeInvalidParams, "servers: %d names, at most %d", len(names), maxServers)
-	}
-	size := 0
-	for i, name := range names {
-		size += len(name)
-		switch {
-		case size > maxServerBytes:
-			return rpc.Errorf(rpc.CodeInvalidParams, "servers: the names have more than %d bytes together", maxServerBytes)
-		case name == "" || len(name) > maxName:
-			return rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: a name has 1 to %d bytes", i, maxName)
-		case slices.Contains(names[:i], name):
-			return rpc.Errorf(rpc.CodeInvalidParams, "servers[%d]: %q stands there twice", i, name)
-		}
-	}
-	return nil
-}
-
-func (x *session) initialized() bool {
+// announced is the gateway's catalog; nil before initialize.
+func (x *session) announced() *catalog.Catalog {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.ready
+	return x.catalog
 }
 
 // cancel ends a run of this session, by its ULID or by the token that the gateway gave it.

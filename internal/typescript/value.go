@@ -8,8 +8,11 @@ import (
 	"io"
 )
 
-// maxDepth bounds how deep a schema may nest.
-const maxDepth = 64
+// maxDepth and maxSize bound a schema. What is read of it is many times larger than its text.
+const (
+	maxDepth = 64
+	maxSize  = 256 << 10
+)
 
 // object is a JSON object in the order of its text, which is the order that the author of a schema chose for readers.
 type object struct {
@@ -41,6 +44,9 @@ func (o object) has(key string) bool {
 
 // decode reads one JSON value and nothing after it.
 func decode(text []byte) (any, error) {
+	if len(text) > maxSize {
+		return nil, fmt.Errorf("it has %d bytes, over %d", len(text), maxSize)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	v, err := decodeValue(d, 0)

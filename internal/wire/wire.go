@@ -4,7 +4,7 @@
 // tool result, arguments, the returned value) follow the line as raw bytes whose number the header
 // announces, so that no side scans megabytes to find where a message ends.
 //
-//	to the worker:    gate (jail spec)   start (+ source, input)   result (+ body)   stop
+//	to the worker:    gate (jail spec)   start (+ source, input, names, zone)   result (+ body)   stop
 //	from the worker:  ready (report)     calls (+ arguments)       console (+ texts)   unsent   done (+ value)
 package wire
 
@@ -45,13 +45,25 @@ type Ready struct {
 	Report json.RawMessage `json:"report"` // a jail.Report
 }
 
-// Start is the program. The source and the input follow the line.
+// Start is the program. The source, the input, the names and the zone follow the line.
+//
+// The names are those of tools, as far as they are known, and aliases: text that the worker reads when the program asks
+// for one. For each server that has any there is a line with its name and its aliases, separated by tabs, and then for
+// each of its tools a tab, the tool's name and its aliases, likewise.
 type Start struct {
 	Type    string   `json:"type"`
 	Source  int      `json:"source"` // bytes
 	Input   int      `json:"input"`  // bytes; 0: none
+	Names   int      `json:"names"`  // bytes
 	Servers []string `json:"servers"`
 	Limits  Limits   `json:"limits"`
+
+	Seed  int64 `json:"seed"`  // of all that is random
+	Now   int64 `json:"now"`   // what the clock shows first, in milliseconds since 1970
+	Still bool  `json:"still"` // the clock does not go on by itself
+
+	TimeZone string `json:"time_zone"` // its name
+	Zone     int    `json:"zone"`      // bytes of its rules, as time.LoadLocationFromTZData takes them; 0: UTC
 }
 
 // Limits are those that the engine itself keeps, as a courtesy: it knows where in the program it is.
@@ -79,6 +91,7 @@ const (
 	FormJSON    = "json"    // a JSON value
 	FormAuto    = "auto"    // text, which is parsed if it is a JSON object or array
 	FormFailed  = "failed"  // the message of a ToolError
+	FormInvalid = "invalid" // what is wrong with the call, which was not made: a ToolError as well
 	FormBlocked = "blocked" // the reason of a ToolBlocked
 )
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/upstream"
+)
+
+// listWait is how long all servers together get to list their tools.
+const listWait = 10 * time.Second
+
+// announce is what the daemon is told of the servers' tools, so that a mistake in a call is told before it is made.
+// A program runs without that, too: a server whose tools can't be announced is warned about, and left out.
+func announce(ctx context.Context, servers *upstream.Upstreams) []sandboxd.Tool {
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	listed, err := servers.Tools(ctx)
+	if err != nil {
+		unannounced(err)
+		return nil
+	}
+	of := make(map[string][]sandboxd.Tool)
+	for _, t := range listed {
+		of[t.Server] = append(of[t.Server], sandboxd.Tool{Server: t.Server, Name: t.Name, InputSchema: t.InputSchema})
+	}
+	var tools []sandboxd.Tool
+	for _, name := range servers.Servers() {
+		more := append(tools[:len(tools):len(tools)], of[name]...)
+		if _, err := catalog.New(servers.Servers(), more); err != nil {
+			unannounced(fmt.Errorf("server %q: %w", name, err))
+			continue
+		}
+		tools = more
+	}
+	return tools
+}
+
+func unannounced(err error) {
+	fmt.Fprintln(os.Stderr, "sandboxctl: warning: calls are not checked before they are made:", visible(err.Error()))
+}
