@@ -83,15 +83,22 @@ func TestPositionsAsSent(t *testing.T) {
 				text := way.before + c.code + way.after
 				before, after, _ := strings.Cut(text, "«»")
 				text = before + after
-				out, _ := run(t, js.Program{Source: text, Limits: js.Limits{Calls: 5, CPU: 300 * time.Millisecond}}, func(call js.Call) js.Answer {
-					switch call.Tool {
-					case "fail":
-						return js.Answer{Form: js.Failed, Body: []byte("no")}
-					case "blocked":
-						return js.Answer{Form: js.Blocked, Rule: "r"}
-					}
-					return js.Answer{Form: js.JSON, Body: []byte("1")}
-				})
+				limits, tries := js.Limits{Calls: 5, CPU: time.Minute}, 1
+				if c.kind == "cpu" { // on a busy machine a program may not stop within its grace, and has no place then
+					limits.CPU, tries = 300*time.Millisecond, 5
+				}
+				var out js.Outcome
+				for ; tries > 0 && (out.Error == nil || out.Error.Line == 0); tries-- {
+					out, _ = run(t, js.Program{Source: text, Limits: limits}, func(call js.Call) js.Answer {
+						switch call.Tool {
+						case "fail":
+							return js.Answer{Form: js.Failed, Body: []byte("no")}
+						case "blocked":
+							return js.Answer{Form: js.Blocked, Rule: "r"}
+						}
+						return js.Answer{Form: js.JSON, Body: []byte("1")}
+					})
+				}
 				if out.Error == nil || out.Kind != c.kind || !strings.Contains(out.Error.Message, c.message) {
 					t.Fatalf("%s, want %s %s", brief(out), c.kind, c.message)
 				}
