@@ -23,10 +23,9 @@ const (
 // build parses what is to be compiled of the source, makes sure that it is one function body and nothing else, gives
 // it its value, and compiles it.
 func (s *source) build() (*goja.Program, *fault) {
-	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
-	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
-	if err != nil {
-		return nil, s.fault(err)
+	tree, bad := s.parse()
+	if bad != nil {
+		return nil, bad
 	}
 	fn, at, ok := s.body(tree)
 	if !ok {
@@ -36,6 +35,19 @@ func (s *source) build() (*goja.Program, *fault) {
 		return nil, &fault{source: s, message: "Unexpected token ```", offset: s.start}
 	}
 	fn.Body.List = s.withResult(fn.Body.List)
+	return s.finish(tree)
+}
+
+func (s *source) parse() (*ast.Program, *fault) {
+	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
+	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	return tree, nil
+}
+
+func (s *source) finish(tree *ast.Program) (*goja.Program, *fault) {
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		return nil, s.fault(err)

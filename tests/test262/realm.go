@@ -1,0 +1,132 @@
+//go:build sandboxd_test262
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+
+	"github.com/sandboxd/sandboxd/internal/js"
+)
+
+// maxMemory is twice what a program has by default: the harness is a program too.
+const maxMemory = 512 << 20
+
+// realm runs the scripts of one test.
+type realm interface {
+	runtime() *goja.Runtime
+
+	// script compiles a text as global code and runs it. A native function that a script calls says nested.
+	script(s *script, nested bool) (goja.Value, error)
+
+	// turn lets time pass until something happens; not ok: nothing can.
+	turn() (ok bool, err error)
+}
+
+// script is one text, compiled for the arm that runs it.
+type script struct {
+	engine *js.Script
+	bare   *goja.Program
+}
+
+// earlyError is why a text is no script.
+type earlyError struct{ class, message string }
+
+func (e *earlyError) Error() string { return e.class + ": " + e.message }
+
+// arm is one of the two interpreters that are compared.
+type arm struct {
+	compile func(text string) (*script, error)
+	open    func(most time.Duration, abandon func(why string)) (realm, error)
+}
+
+var arms = map[string]arm{
+	"engine": {compileForEngine, openEngine},
+	"goja":   {compileForGoja, openGoja},
+}
+
+// engineRealm is the engine as programs see it.
+type engineRealm struct{ *js.Engine }
+
+func compileForEngine(text string) (*script, error) {
+	s, err := js.CompileScript(text)
+	if err != nil {
+		return nil, &earlyError{"SyntaxError", err.Error()}
+	}
+	return &script{engine: s}, nil
+}
+
+func openEngine(most time.Duration, abandon func(why string)) (realm, error) {
+	e := js.New(js.Options{CPUTime: processCPU, Seed: [32]byte{1}})
+	host := js.Host{Abandon: func(out js.Outcome) { abandon(out.Kind + ": " + out.Error.Message) }}
+	return engineRealm{e}, e.Open(js.Limits{CPU: most, MemoryBytes: maxMemory}, host)
+}
+
+func (r engineRealm) runtime() *goja.Runtime { return r.Runtime() }
+
+func (r engineRealm) script(s *script, nested bool) (goja.Value, error) {
+	if nested {
+		return r.EvalScript(s.engine)
+	}
+	return r.RunScript(s.engine)
+}
+
+func (r engineRealm) turn() (bool, error) { return r.Turn() }
+
+func processCPU() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// bareRealm is goja as it comes, but for its stack, which Go can't survive to overflow.
+type bareRealm struct {
+	vm   *goja.Runtime
+	most time.Duration // of one script
+}
+
+func compileForGoja(text string) (*script, error) {
+	p, err := parseForGoja(text)
+	var syntax *goja.CompilerSyntaxError
+	var reference *goja.CompilerReferenceError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, &earlyError{"SyntaxError", err.Error()}
+	case errors.As(err, &reference):
+		return nil, &earlyError{"ReferenceError", err.Error()}
+	}
+	return &script{bare: p}, err
+}
+
+// parseForGoja is goja.Compile without its source maps, for which it would open files.
+func parseForGoja(text string) (*goja.Program, error) {
+	tree, err := goja.Parse("", text, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, &goja.CompilerSyntaxError{CompilerError: goja.CompilerError{Message: err.Error()}}
+	}
+	return goja.CompileAST(tree, false)
+}
+
+func openGoja(most time.Duration, _ func(why string)) (realm, error) {
+	debug.SetMaxStack(64 << 20)
+	time.Local = time.UTC
+	return bareRealm{goja.New(), most}, nil
+}
+
+func (r bareRealm) runtime() *goja.Runtime { return r.vm }
+
+func (r bareRealm) script(s *script, nested bool) (goja.Value, error) {
+	if !nested {
+		slow := time.AfterFunc(r.most, func() { r.vm.Interrupt(fmt.Sprintf("took more than %v", r.most)) })
+		defer slow.Stop()
+	}
+	return r.vm.RunProgram(s.bare)
+}
+
+func (r bareRealm) turn() (bool, error) { return false, nil }
