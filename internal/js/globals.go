@@ -13,7 +13,7 @@ import (
 type intrinsics struct {
 	typeError, rangeError, syntaxError, plainError, toolError, toolBlocked *goja.Object
 
-	object, reflect, objectPrototype, arrayPrototype *goja.Object
+	object, reflect, objectPrototype, arrayPrototype, bigIntPrototype *goja.Object
 
 	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
 }
@@ -26,6 +26,7 @@ func (e *Engine) setGlobals() {
 	r.object, r.reflect = e.global("Object"), e.global("Reflect")
 	r.getOwnPropertyDescriptor, r.has = method(r.reflect, "getOwnPropertyDescriptor"), method(r.reflect, "has")
 	r.objectPrototype, r.arrayPrototype = e.prototype("Object"), e.prototype("Array")
+	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
 	r.regexpToString = e.protoMethod("RegExp", "toString")
