@@ -28,6 +28,7 @@ func (e *Engine) setGlobals() {
 	r.objectPrototype, r.arrayPrototype = e.prototype("Object"), e.prototype("Array")
 	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
+	e.mendDates()
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
 	r.regexpToString = e.protoMethod("RegExp", "toString")
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")

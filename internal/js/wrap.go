@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +39,14 @@ func (s *source) build() (*goja.Program, *fault) {
 	return s.finish(tree)
 }
 
-func (s *source) parse() (*ast.Program, *fault) {
+// parse reads what is to be compiled. A fault of the parser itself, which it has for the literal "\u{10FFFF}", counts as a
+// text that it does not know: esbuild writes it in other words.
+func (s *source) parse() (tree *ast.Program, bad *fault) {
+	defer func() {
+		if x := recover(); x != nil {
+			tree, bad = nil, &fault{source: s, message: fmt.Sprint(x), offset: s.start}
+		}
+	}()
 	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
 	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -48,6 +56,7 @@ func (s *source) parse() (*ast.Program, *fault) {
 }
 
 func (s *source) finish(tree *ast.Program) (*goja.Program, *fault) {
+	hoist(tree, s.compiled())
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		return nil, s.fault(err)
