@@ -15,8 +15,8 @@ import (
 	"github.com/sandboxd/sandboxd/internal/js"
 )
 
-// maxMemory is twice what a program has by default: the harness is a program too.
-const maxMemory = 512 << 20
+// maxMemory is four times what a program has by default: some tests take that much.
+const maxMemory = 1 << 30
 
 // realm runs the scripts of one test.
 type realm interface {

@@ -45,7 +45,7 @@ type server struct {
 }
 
 // stuckAfter is how many times that the whole test may take: the realm has not noticed.
-const stuckAfter = 6
+const stuckAfter = 12
 
 // serve answers the paths that come on stdin, one a line, with a result each.
 func serve(dir string, a arm, most time.Duration) {
