@@ -105,12 +105,13 @@ func namesIn(n ast.Node) nameCounts {
 
 // hoister is one function, or the program.
 type hoister struct {
-	all       nameCounts // that stand in it
+	function  ast.Node
+	all       nameCounts // that stand in it; nil: not counted yet
 	variables *[]*ast.VariableDeclaration
 }
 
 func hoistFrom(f ast.Node, params *ast.ParameterList, list []ast.Statement, variables *[]*ast.VariableDeclaration) {
-	h := hoister{all: namesIn(f), variables: variables}
+	h := hoister{function: f, variables: variables}
 	taken := lexicalNames(list)
 	if params != nil {
 		maps.Copy(taken, namesIn(params))
@@ -198,6 +199,13 @@ func (h *hoister) into(taken nameCounts, n ast.ForInto) nameCounts {
 	return taken
 }
 
+func (h *hoister) count() nameCounts {
+	if h.all == nil {
+		h.all = namesIn(h.function)
+	}
+	return h.all
+}
+
 // block exchanges the declarations of a block, and goes on to the blocks in it.
 func (h *hoister) block(b *ast.BlockStatement, taken nameCounts) {
 	if b == nil {
@@ -217,7 +225,7 @@ func (h *hoister) block(b *ast.BlockStatement, taken nameCounts) {
 			here = namesIn(b)
 		}
 		name := d.Function.Name
-		if _, no := inside[name.Name]; no || h.all[name.Name] == here[name.Name] {
+		if inside[name.Name] > 0 || h.count()[name.Name] == here[name.Name] {
 			rest = append(rest, s)
 			continue
 		}

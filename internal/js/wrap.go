@@ -56,7 +56,7 @@ func (s *source) parse() (tree *ast.Program, bad *fault) {
 }
 
 func (s *source) finish(tree *ast.Program) (*goja.Program, *fault) {
-	hoist(tree, s.compiled())
+	hoist(tree, strings.TrimPrefix(s.compiled(), prefix))
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		return nil, s.fault(err)
