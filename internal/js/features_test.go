@@ -27,7 +27,7 @@ var features = []struct{ edition, name, program, want string }{
 	{"ES2015", "generators", "function* g() { const x = yield 1; yield x * 2 } const i = g(); return [i.next().value, i.next(4).value]", "ok [1,8]"},
 	{"ES2015", "Map, Set, WeakMap, WeakSet", "const k = {}; return [new Map([[1, 2]]).get(1), new Set([1, 1]).size, new WeakMap([[k, 1]]).get(k), new WeakSet([k]).has(k)]", "ok [2,1,1,true]"},
 	{"ES2015", "Symbol", "const s = Symbol('x'); return [{ [s]: 1 }[s], Symbol.for('a') === Symbol.for('a')]", "ok [1,true]"},
-	{"ES2015", "Promise", "return await Promise.all([1, Promise.resolve(2), new Promise(r => setTimeout(r, 1, 3))])", "ok [1,2,3]"},
+	{"ES2015", "Promise", "return await Promise.all([1, Promise.resolve(2), new Promise(r => r(3))])", "ok [1,2,3]"},
 	{"ES2015", "Proxy, Reflect", "const p = new Proxy({}, { get: (t, k) => k }); return [p.x, Reflect.ownKeys({ a: 1 })]", `ok ["x",["a"]]`},
 	{"ES2015", "typed arrays, DataView", "const d = new DataView(new ArrayBuffer(4)); d.setInt16(0, 258); return [d.getUint8(1), [...new Uint8Array([257])]]", "ok [2,[1]]"},
 	{"ES2015", "String: includes, repeat, normalize, codePointAt, raw", "return ['abc'.includes('b'), 'x'.repeat(2), 'e\\u0301'.normalize().length, '😀'.codePointAt(0), String.raw`\\n`]", `ok [true,"xx",1,128512,"\\n"]`},
@@ -102,7 +102,7 @@ var features = []struct{ edition, name, program, want string }{
 	{"ES2026", "Array.fromAsync", "return await Array.fromAsync([Promise.resolve(1), 2])", "ok [1,2]"},
 	{"ES2026", "Error.isError", "return [Error.isError(new TypeError()), Error.isError({})]", "ok [true,false]"},
 	{"ES2026", "Math.sumPrecise", "return Math.sumPrecise([1e20, 0.1, -1e20])", "ok 0.1"},
-	{"ES2026", "Uint8Array: base64 and hex", "return [new Uint8Array([1, 255]).toBase64(), Uint8Array.fromHex('01ff')]", `ok ["Af8=",[1,255]]`},
+	{"ES2026", "Uint8Array: base64 and hex", "return [new Uint8Array([1, 255]).toBase64(), [...Uint8Array.fromHex('01ff')]]", `ok ["Af8=",[1,255]]`},
 	{"ES2026", "Map: getOrInsert, getOrInsertComputed", "const m = new Map(); return [m.getOrInsert('a', 1), m.getOrInsertComputed('b', k => k + k)]", `ok [1,"bb"]`},
 	{"ES2026", "Iterator.concat", "return Iterator.concat([1], [2]).toArray()", "ok [1,2]"},
 	{"ES2026", "JSON.parse: source texts", "return JSON.parse('1e3', (k, v, { source }) => source)", `ok "1e3"`},
@@ -193,6 +193,8 @@ func how(program, want, got string) string {
 		return "refused: " + cell(strings.TrimPrefix(got, "error "))
 	case got != want:
 		return "differs: " + cell(got)
+	case strings.HasPrefix(program, "#!"), strings.HasPrefix(program, "export "): // read without esbuild
+		return "supplied"
 	}
 	vm := goja.New()
 	v, err := vm.RunString("(async function () {" + program + "\n})()")
