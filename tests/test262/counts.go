@@ -14,28 +14,19 @@ import (
 )
 
 // counts are the figures of a run, and of bare goja beside it if that was run.
-type counts struct{ engine, goja tally }
+type counts struct{ engine, goja []result }
 
-// tally is what one arm made of the tests.
-type tally struct{ results []result }
-
-func (t *tally) failures() []result {
-	return slices.Collect(func(yield func(result) bool) {
-		for _, r := range t.results {
-			if r.State == failed && !yield(r) {
-				return
-			}
-		}
-	})
+func (c *counts) failures() []result {
+	return slices.DeleteFunc(slices.Clone(c.engine), func(r result) bool { return r.State != failed })
 }
 
 // lost are the tests that pass in goja and not in the engine.
 func (c *counts) lost() (lines []string) {
 	passes := map[string]bool{}
-	for _, r := range c.goja.results {
+	for _, r := range c.goja {
 		passes[r.Path] = r.State == passed
 	}
-	for _, r := range c.engine.results {
+	for _, r := range c.engine {
 		if r.State != passed && passes[r.Path] {
 			lines = append(lines, r.Path+": "+r.Why)
 		}
@@ -72,12 +63,12 @@ func (c *counts) by(names func(result) []string) []*row {
 		}
 		return rows[name]
 	}
-	for _, r := range c.engine.results {
+	for _, r := range c.engine {
 		for _, name := range names(r) {
 			at(name).count(r.State)
 		}
 	}
-	for _, r := range c.goja.results {
+	for _, r := range c.goja {
 		for _, name := range names(r) {
 			if r.State == passed {
 				at(name).goja++
@@ -118,7 +109,7 @@ func (c *counts) print(w io.Writer) {
 
 func (c *counts) table(w io.Writer, title string, rows []*row, sum bool) {
 	fmt.Fprintf(w, "\n%-50s %7s %7s %7s %9s", title, "tests", "pass", "fail", "left out")
-	if len(c.goja.results) > 0 {
+	if len(c.goja) > 0 {
 		fmt.Fprintf(w, " %12s", "pass in goja")
 	}
 	fmt.Fprintln(w)
@@ -129,7 +120,7 @@ func (c *counts) table(w io.Writer, title string, rows []*row, sum bool) {
 			continue
 		}
 		fmt.Fprintf(w, "%-50s %7d %7d %7d %9d", r.name, r.tests(), r.passed, r.failed, r.left)
-		if len(c.goja.results) > 0 {
+		if len(c.goja) > 0 {
 			fmt.Fprintf(w, " %12d", r.goja)
 		}
 		fmt.Fprintln(w)

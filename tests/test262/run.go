@@ -34,12 +34,12 @@ func (o *options) run() error {
 	if err != nil {
 		return err
 	}
-	c := counts{engine: tally{}, goja: tally{}}
-	if c.engine.results, err = o.arm("engine", paths); err != nil {
+	var c counts
+	if c.engine, err = o.arm("engine", paths); err != nil {
 		return err
 	}
 	if o.goja {
-		if c.goja.results, err = o.arm("goja", paths); err != nil {
+		if c.goja, err = o.arm("goja", paths); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (o *options) write(c *counts) error {
 	buffered := bufio.NewWriter(file)
 	lines := json.NewEncoder(buffered)
 	lines.SetEscapeHTML(false)
-	for _, r := range c.engine.results {
+	for _, r := range c.engine {
 		lines.Encode(r)
 	}
 	return errors.Join(buffered.Flush(), file.Close())
@@ -134,7 +134,7 @@ func (o *options) write(c *counts) error {
 
 // judge holds the run against the baseline, and says what differs.
 func (o *options) judge(known *baseline, c *counts) error {
-	unknown := known.take(c.engine.failures())
+	unknown := known.take(c.failures())
 	whole := o.only == ""
 	if o.update {
 		if !whole {
