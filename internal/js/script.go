@@ -12,15 +12,18 @@ import (
 // bodies of async functions: they want their declarations in the global scope. But for the function around it, a script goes
 // the way of a program: it is parsed with the same options, lowered where goja refuses it, and sees the same globals.
 
-// Script is one that was compiled. Any engine can run it.
+// Script is one that was compiled.
 type Script struct {
+	Shared bool // any engine can run it, and not only the one that compiled it
+
 	program *goja.Program
 	eager   bool // it could tell a lazy object from another
 }
 
 // CompileScript compiles a text as global code. Its error is a syntax error.
-func CompileScript(text string) (*Script, error) {
-	s := &source{text: text, end: len(text), code: text, wrapped: text}
+func (e *Engine) CompileScript(text string) (*Script, error) {
+	s := newSource(text, fence{end: len(text)})
+	s.code, s.wrapped = text, text
 	program, bad := s.compileScript()
 	if bad != nil {
 		if worse := s.lower(); worse == nil {
@@ -33,7 +36,7 @@ func CompileScript(text string) (*Script, error) {
 	if bad != nil {
 		return nil, errors.New(bad.message)
 	}
-	return &Script{program: program, eager: tellsApart(s.compiled())}, nil
+	return &Script{Shared: true, program: program, eager: tellsApart(s.compiled())}, nil
 }
 
 func (s *source) compileScript() (*goja.Program, *fault) {

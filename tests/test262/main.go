@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&arm, "serve", "", "run tests whose paths come on stdin through this `arm`; the command starts itself so")
 	flag.Parse()
 	if arm != "" {
-		serve(o.dir, arms[arm], o.time)
+		serve(o.dir, arm, o.time)
 		return
 	}
 	if err := o.run(); err != nil {

@@ -22,15 +22,19 @@ const maxMemory = 1 << 30
 type realm interface {
 	runtime() *goja.Runtime
 
-	// script compiles a text as global code and runs it. A native function that a script calls says nested.
-	script(s *script, nested bool) (goja.Value, error)
+	// compile compiles a text as global code.
+	compile(text string) (*script, error)
+
+	// run runs a script. A native function that a script calls says nested.
+	run(s *script, nested bool) (goja.Value, error)
 
 	// turn lets time pass until something happens; not ok: nothing can.
 	turn() (ok bool, err error)
 }
 
-// script is one text, compiled for the arm that runs it.
+// script is one text, compiled by a realm.
 type script struct {
+	shared bool // other realms of the arm can run it
 	engine *js.Script
 	bare   *goja.Program
 }
@@ -40,27 +44,15 @@ type earlyError struct{ class, message string }
 
 func (e *earlyError) Error() string { return e.class + ": " + e.message }
 
-// arm is one of the two interpreters that are compared.
-type arm struct {
-	compile func(text string) (*script, error)
-	open    func(most time.Duration, abandon func(why string)) (realm, error)
-}
-
-var arms = map[string]arm{
-	"engine": {compileForEngine, openEngine},
-	"goja":   {compileForGoja, openGoja},
+// arms are the two interpreters that are compared: how each makes a realm. A script may run for so long; what does not
+// end then is abandoned.
+var arms = map[string]func(most time.Duration, abandon func(why string)) (realm, error){
+	"engine": openEngine,
+	"goja":   openGoja,
 }
 
 // engineRealm is the engine as programs see it.
 type engineRealm struct{ *js.Engine }
-
-func compileForEngine(text string) (*script, error) {
-	s, err := js.CompileScript(text)
-	if err != nil {
-		return nil, &earlyError{"SyntaxError", err.Error()}
-	}
-	return &script{engine: s}, nil
-}
 
 func openEngine(most time.Duration, abandon func(why string)) (realm, error) {
 	e := js.New(js.Options{CPUTime: processCPU, Seed: [32]byte{1}})
@@ -70,7 +62,15 @@ func openEngine(most time.Duration, abandon func(why string)) (realm, error) {
 
 func (r engineRealm) runtime() *goja.Runtime { return r.Runtime() }
 
-func (r engineRealm) script(s *script, nested bool) (goja.Value, error) {
+func (r engineRealm) compile(text string) (*script, error) {
+	s, err := r.CompileScript(text)
+	if err != nil {
+		return nil, &earlyError{"SyntaxError", err.Error()}
+	}
+	return &script{shared: s.Shared, engine: s}, nil
+}
+
+func (r engineRealm) run(s *script, nested bool) (goja.Value, error) {
 	if nested {
 		return r.EvalScript(s.engine)
 	}
@@ -91,7 +91,15 @@ type bareRealm struct {
 	most time.Duration // of one script
 }
 
-func compileForGoja(text string) (*script, error) {
+func openGoja(most time.Duration, _ func(why string)) (realm, error) {
+	debug.SetMaxStack(64 << 20)
+	time.Local = time.UTC
+	return bareRealm{goja.New(), most}, nil
+}
+
+func (r bareRealm) runtime() *goja.Runtime { return r.vm }
+
+func (r bareRealm) compile(text string) (*script, error) {
 	p, err := parseForGoja(text)
 	var syntax *goja.CompilerSyntaxError
 	var reference *goja.CompilerReferenceError
@@ -101,7 +109,7 @@ func compileForGoja(text string) (*script, error) {
 	case errors.As(err, &reference):
 		return nil, &earlyError{"ReferenceError", err.Error()}
 	}
-	return &script{bare: p}, err
+	return &script{shared: true, bare: p}, err
 }
 
 // parseForGoja is goja.Compile without its source maps, for which it would open files.
@@ -113,15 +121,7 @@ func parseForGoja(text string) (*goja.Program, error) {
 	return goja.CompileAST(tree, false)
 }
 
-func openGoja(most time.Duration, _ func(why string)) (realm, error) {
-	debug.SetMaxStack(64 << 20)
-	time.Local = time.UTC
-	return bareRealm{goja.New(), most}, nil
-}
-
-func (r bareRealm) runtime() *goja.Runtime { return r.vm }
-
-func (r bareRealm) script(s *script, nested bool) (goja.Value, error) {
+func (r bareRealm) run(s *script, nested bool) (goja.Value, error) {
 	if !nested {
 		slow := time.AfterFunc(r.most, func() { r.vm.Interrupt(fmt.Sprintf("took more than %v", r.most)) })
 		defer slow.Stop()

@@ -35,9 +35,9 @@ type result struct {
 // server runs tests in this process, each in a realm of its own. A test can end the process; the parent sees to that.
 type server struct {
 	dir     string
-	arm     arm
+	open    func(most time.Duration, abandon func(why string)) (realm, error)
 	most    time.Duration      // of one script
-	harness map[string]*script // compiled, by name
+	harness map[string]*script // by name, those that all realms share
 
 	mu   sync.Mutex // held by who answers, for good if that ends the process
 	test result     // the one that runs
@@ -48,8 +48,8 @@ type server struct {
 const stuckAfter = 12
 
 // serve answers the paths that come on stdin, one a line, with a result each.
-func serve(dir string, a arm, most time.Duration) {
-	s := &server{dir: dir, arm: a, most: most, harness: map[string]*script{}, out: json.NewEncoder(os.Stdout)}
+func serve(dir, arm string, most time.Duration) {
+	s := &server{dir: dir, open: arms[arm], most: most, harness: map[string]*script{}, out: json.NewEncoder(os.Stdout)}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		s.mu.Lock()
 		s.test = result{Path: lines.Text()}
@@ -105,20 +105,20 @@ func (s *server) runMode(m *meta, text string) (state, why string) {
 			state, why = failed, fmt.Sprintf("panic: %v", x)
 		}
 	}()
-	r, err := s.arm.open(s.most, s.abandon)
+	r, err := s.open(s.most, s.abandon)
 	if err != nil {
 		return failed, err.Error()
 	}
-	h := &host{arm: s.arm, realm: r}
+	h := &host{realm: r}
 	h.define()
 	for _, name := range m.includes() {
 		if err := s.include(r, name); err != nil {
 			return failed, "harness/" + name + ": " + err.Error()
 		}
 	}
-	test, err := s.arm.compile(text)
+	test, err := r.compile(text)
 	if err == nil {
-		_, err = r.script(test, false)
+		_, err = r.run(test, false)
 	}
 	if h.asked != "" {
 		return leftOut, h.asked
@@ -135,7 +135,7 @@ func (s *server) runMode(m *meta, text string) (state, why string) {
 	return passed, ""
 }
 
-// include runs a file of the harness, which is compiled once.
+// include runs a file of the harness, which is compiled once if that will do.
 func (s *server) include(r realm, name string) error {
 	compiled, ok := s.harness[name]
 	if !ok {
@@ -143,12 +143,14 @@ func (s *server) include(r realm, name string) error {
 		if err != nil {
 			return err
 		}
-		if compiled, err = s.arm.compile(string(text)); err != nil {
+		if compiled, err = r.compile(string(text)); err != nil {
 			return err
 		}
-		s.harness[name] = compiled
+		if compiled.shared {
+			s.harness[name] = compiled
+		}
 	}
-	_, err := r.script(compiled, false)
+	_, err := r.run(compiled, false)
 	return err
 }
 
