@@ -113,6 +113,7 @@ type hoister struct {
 func hoistFrom(f ast.Node, params *ast.ParameterList, list []ast.Statement, variables *[]*ast.VariableDeclaration) {
 	h := hoister{function: f, variables: variables}
 	taken := lexicalNames(list)
+	taken["arguments"]++
 	if params != nil {
 		maps.Copy(taken, namesIn(params))
 	}
