@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// mendDates writes dates as other engines do, where goja does not: the time zone by its name, which here is always UTC,
-// and years before our era in six digits.
+// mendDates writes dates as other engines do, where goja does not: UTC by its long name, and years before our era in six
+// digits.
 func (e *Engine) mendDates() {
 	for name, mend := range map[string]func(string) string{
 		"toString":     longZone,

@@ -55,7 +55,7 @@ var arms = map[string]func(most time.Duration, abandon func(why string)) (realm,
 type engineRealm struct{ *js.Engine }
 
 func openEngine(most time.Duration, abandon func(why string)) (realm, error) {
-	e := js.New(js.Options{CPUTime: processCPU, Seed: [32]byte{1}})
+	e := js.New(js.Options{CPUTime: processCPU})
 	host := js.Host{Abandon: func(out js.Outcome) { abandon(out.Kind + ": " + out.Error.Message) }}
 	return engineRealm{e}, e.Open(js.Limits{CPU: most, MemoryBytes: maxMemory}, host)
 }
