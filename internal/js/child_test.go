@@ -36,10 +36,13 @@ func child(p js.Program) {
 	runtime.GOMAXPROCS(1)
 	e := js.New(js.Options{CPUTime: processCPU})
 	limitAddressSpace(uint64(3 * p.Limits.MemoryBytes))
-	out := e.Run(p, js.Host{Abandon: func(out js.Outcome) {
+	h := &echo{engine: e}
+	host := h.host()
+	host.Abandon = func(out js.Outcome) {
 		fmt.Println("abandoned", brief(out))
 		os.Exit(0)
-	}})
+	}
+	out := e.Run(p, host)
 	fmt.Println("ended", brief(out))
 	os.Exit(0)
 }
@@ -61,9 +64,22 @@ func limitAddressSpace(more uint64) {
 	}
 }
 
-// inChild gives the kind of ending and how the child told it: "ended", "abandoned", or "died" with a reason that a
-// supervisor reads off stderr.
-func inChild(t *testing.T, p js.Program) (how, kind string, took time.Duration) {
+// ending is how a child ended: it told so itself, or it died with a reason that a supervisor reads off stderr.
+type ending struct {
+	how  string // "ended", "abandoned" or "died"
+	text string // the outcome
+	kind string
+	took time.Duration
+	peak int64 // resident bytes at most
+}
+
+func inChild(t *testing.T, p js.Program) (how, text string, took time.Duration) {
+	t.Helper()
+	end := runChild(t, p)
+	return end.how, end.text, end.took
+}
+
+func runChild(t *testing.T, p js.Program) (end ending) {
 	t.Helper()
 	if raceDetector {
 		skip.Because(t, "the race detector's shadow memory does not go with an address space limit")
@@ -77,20 +93,55 @@ func inChild(t *testing.T, p js.Program) (how, kind string, took time.Duration) 
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	timer := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
 	defer timer.Stop()
-	err = cmd.Run()
-	took = time.Since(start)
+	peak := watchPeak(cmd.Process.Pid)
+	err = cmd.Wait()
+	end = ending{how: "died", kind: "?", took: time.Since(start), peak: peak()}
 	if err == nil {
-		how, kind, _ = strings.Cut(strings.TrimSpace(stdout.String()), " ")
-		return how, kind, took
+		end.how, end.text, _ = strings.Cut(strings.TrimSpace(stdout.String()), " ")
+		end.kind, _, _ = strings.Cut(end.text, " ")
+		return end
 	}
 	switch text := stderr.String(); {
 	case strings.Contains(text, "stack exceeds"):
-		return "died", "error", took
+		end.kind = js.KindError
 	case strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate"):
-		return "died", "memory", took
+		end.kind = js.KindMemory
+	default:
+		t.Errorf("%v: %s%s", err, stdout.String(), text)
 	}
-	t.Errorf("%v: %s%s", err, stdout.String(), stderr.String())
-	return "died", "?", took
+	end.text = end.kind
+	return end
+}
+
+// watchPeak samples the most that a child has held. The kernel's own maximum of a child that has ended
+// counts what it shared with this process before it became the test binary.
+func watchPeak(pid int) (peak func() int64) {
+	done, result := make(chan struct{}), make(chan int64)
+	go func() {
+		var most int64
+		for {
+			if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+				if _, after, ok := strings.Cut(string(status), "VmHWM:"); ok {
+					var kib int64
+					fmt.Sscan(after, &kib)
+					most = max(most, kib<<10)
+				}
+			}
+			select {
+			case <-done:
+				result <- most
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(done)
+		return <-result
+	}
 }

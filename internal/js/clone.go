@@ -153,7 +153,5 @@ func (c *cloner) construct(name string, args ...goja.Value) *goja.Object {
 }
 
 func (c *cloner) refuse(v goja.Value) {
-	o := c.e.newError(c.e.real.plainError, kindName(v)+" can't be cloned")
-	hide(o, "name", c.e.vm.ToValue("DataCloneError"))
-	panic(o)
+	panic(c.e.webError("DataCloneError", kindName(v)+" can't be cloned"))
 }

@@ -95,6 +95,7 @@ func (e *Engine) consoleObject() *goja.Object {
 	add("groupCollapsed", e.consoleGroup)
 	add("groupEnd", func([]goja.Value) { e.console.indent = strings.TrimSuffix(e.console.indent, "  ") })
 	add("count", e.consoleCount)
+	add("countReset", func(args []goja.Value) { delete(e.console.counts, label(args)) })
 	add("time", func(args []goja.Value) { e.console.start(label(args), e.now()) })
 	add("timeLog", func(args []goja.Value) { e.consoleTime(args, false) })
 	add("timeEnd", func(args []goja.Value) { e.consoleTime(args, true) })

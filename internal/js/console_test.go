@@ -34,7 +34,7 @@ func TestConsole(t *testing.T) {
 		{"format, nothing to fill", "console.log('100%', '%s')", "log|100% %s"},
 		{"assert", "console.assert(1, 'no'); console.assert(0, 'yes', 1)", "error|Assertion failed: yes 1"},
 		{"group", "console.group('g'); console.log('a\\nb'); console.groupEnd(); console.log('c')", "log|g\nlog|  a\n  b\nlog|c"},
-		{"count", "console.count(); console.count('x'); console.count()", "log|default: 1\nlog|x: 1\nlog|default: 2"},
+		{"count", "console.count(); console.count('x'); console.count(); console.countReset(); console.count()", "log|default: 1\nlog|x: 1\nlog|default: 2\nlog|default: 1"},
 		{"table", "console.table([{ a: 1, b: 'x' }, { a: 22 }])", "log|(index)  a   b\n0        1   'x'\n1        22"},
 		{"table of plain values", "console.table(['x', 2])", "log|(index)  Values\n0        'x'\n1        2"},
 		{"dir and trace", "console.dir({ a: 1 }, {}); console.trace('t')", "log|{ a: 1 }\ndebug|Trace: t"},

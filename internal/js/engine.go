@@ -4,13 +4,16 @@
 // Run needs no file, no entropy, no time zone and no new thread. A runtime is dirty after an interrupt and full
 // of the program's own changes after any run, so an engine runs once and is thrown away with its process.
 //
-// The program sees ECMAScript as goja has it, `tools`, `input`, `console`, timers, structuredClone, ToolError and
-// ToolBlocked; there is no ambient authority. testdata/globals.golden lists every name.
+// The program sees ECMAScript as goja has it, what goja lacks of it and what of the web's interfaces needs no network
+// (library.go), `tools`, `input`, `console`, ToolError and ToolBlocked; there is no ambient authority.
+// testdata/globals.golden lists every name.
 package js
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +38,11 @@ type Engine struct {
 	// set by New, then read-only
 	vm   *goja.Runtime
 	real intrinsics
+
+	iterators                            iterators
+	asyncIterator, dispose, asyncDispose *goja.Symbol
+	fromAsync                            goja.Value // nil until it is first called
+
 	dog  *watchdog
 	now  func() time.Time // of the program's clock
 	wake chan struct{}    // one token: something is in inbox, or stop was set
@@ -53,6 +61,8 @@ type Engine struct {
 	console  console
 	rejected rejections
 	answers  results
+	absent   []*part               // that a program can't come to
+	texts    []webText             // of the objects of the library, for the console
 	refusals map[*goja.Object]bool // ToolBlocked objects that answers made, as against those the program made
 
 	mu       sync.Mutex // guards the fields below
@@ -194,6 +204,12 @@ func (e *Engine) recovered(x any) Outcome {
 	if err, ok := x.(error); ok {
 		if out, ok := e.uncatchable(err); ok {
 			return out
+		}
+		if _, ok := err.(runtime.Error); ok && (strings.Contains(err.Error(), "makeslice") || strings.Contains(err.Error(), "growslice")) {
+			return Outcome{Kind: KindMemory, Error: &Error{
+				Message: "the program asked for more memory at once than there can be",
+				Hint:    "look for a length or a shift that is far too large",
+			}}
 		}
 	}
 	return Outcome{Kind: KindCrash, Error: &Error{

@@ -15,7 +15,10 @@ type intrinsics struct {
 
 	object, reflect, objectPrototype, arrayPrototype, bigIntPrototype *goja.Object
 
-	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
+	mapConstructor *goja.Object
+
+	getOwnPropertyDescriptor, defineProperty, get, has, mapForEach, setForEach, mapGet, mapSet goja.Callable
+	then, dateToISO, regexpToString, keyFor                                                    goja.Callable
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -29,6 +32,9 @@ func (e *Engine) setGlobals() {
 	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	e.mendDates()
+	r.defineProperty, r.keyFor = method(r.reflect, "defineProperty"), method(e.global("Symbol"), "keyFor")
+	r.get = method(r.reflect, "get")
+	r.mapConstructor, r.mapGet, r.mapSet = e.global("Map"), e.protoMethod("Map", "get"), e.protoMethod("Map", "set")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
 	r.regexpToString = e.protoMethod("RegExp", "toString")
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
@@ -40,6 +46,8 @@ func (e *Engine) setGlobals() {
 		"setInterval":     e.setInterval,
 		"clearTimeout":    e.clearTimer,
 		"clearInterval":   e.clearTimer,
+		"setImmediate":    e.setImmediate,
+		"clearImmediate":  e.clearTimer,
 		"queueMicrotask":  e.queueMicrotask,
 		"structuredClone": e.structuredClone,
 	}
@@ -48,7 +56,10 @@ func (e *Engine) setGlobals() {
 	}
 	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
 	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))
+	e.vm.GlobalObject().Delete("GoError") // goja's own: nothing here makes one
 	e.boundStrings()
+	e.addFunctions()
+	e.addIterators()
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }
@@ -66,10 +77,11 @@ func (e *Engine) setRunGlobals(input []byte) error {
 	return nil
 }
 
-func (e *Engine) global(name string) *goja.Object { return e.vm.Get(name).ToObject(e.vm) }
+// global is a built-in. One that is looked up late can be gone, which is the program's own doing.
+func (e *Engine) global(name string) *goja.Object { return orUndefined(e.vm.Get(name)).ToObject(e.vm) }
 
 func (e *Engine) prototype(class string) *goja.Object {
-	return e.global(class).Get("prototype").ToObject(e.vm)
+	return orUndefined(e.global(class).Get("prototype")).ToObject(e.vm)
 }
 
 func (e *Engine) protoMethod(class, name string) goja.Callable {
@@ -94,11 +106,15 @@ func hide(o *goja.Object, name string, v goja.Value) {
 // native is a function with a name of its own: goja would show the Go symbol's.
 func (e *Engine) native(name string, length int, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	fn := e.vm.ToValue(f).(*goja.Object)
+	e.rename(fn, name, length)
+	return fn
+}
+
+func (e *Engine) rename(fn *goja.Object, name string, length int) {
 	fn.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	if length > 0 {
 		fn.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	return fn
 }
 
 // errorClass is a constructor that extends Error, so that programs can test with instanceof and extend it.
@@ -116,8 +132,7 @@ func (e *Engine) errorClass(name string) *goja.Object {
 		}
 		return o
 	}).(*goja.Object)
-	class.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	class.DefineDataProperty("length", e.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	e.rename(class, name, 1)
 	class.SetPrototype(e.real.plainError)
 	proto := class.Get("prototype").(*goja.Object)
 	proto.SetPrototype(e.real.plainError.Get("prototype").(*goja.Object))

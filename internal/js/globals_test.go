@@ -32,11 +32,13 @@ const walk = (o, path) => {
   }
   walk(Reflect.getPrototypeOf(o), path + ".[[Prototype]]");
 };
+for (const k of Object.getOwnPropertyNames(globalThis)) globalThis[k]; // makes the parts that are made when they are named
 walk(globalThis, "globalThis");
 walk((async () => {}).constructor, "AsyncFunction");
 walk((function* () {}).constructor, "GeneratorFunction");
+for (const o of [new URL("a:b"), new TextDecoder(), new AbortController(), new WeakRef({}), crypto, performance]) walk(o, "instance");
 walk(tools.a, "tools.a"); walk(tools.a.x, "tools.a.x");
-for (const o of [[][Symbol.iterator](), new Map().entries(), new Set().values(), ""[Symbol.iterator](), "".matchAll(/x/g), (function* () {})()]) walk(o, "iterator");
+for (const o of [[][Symbol.iterator](), new Map().entries(), new Set().values(), ""[Symbol.iterator](), "".matchAll(/x/g), (function* () {})(), [].values().map(x => x), Iterator.from({ next() {} }), new URLSearchParams().keys()]) walk(o, "iterator");
 return out.map(l => l.replace(/^globalThis\./, "")).sort();`
 
 // There is no ambient authority: whatever a program can name is in the list, and a new name is a diff to review.

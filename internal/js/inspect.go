@@ -76,6 +76,10 @@ func (in *inspector) object(o *goja.Object) {
 	}
 	in.above = append(in.above, o)
 	switch k {
+	case kindObject:
+		if !in.web(o) {
+			in.fields(o)
+		}
 	case kindArray, kindTypedArray:
 		in.items(o, k)
 	case kindMap:
@@ -116,6 +120,17 @@ func (in *inspector) short(o *goja.Object, k kind) bool {
 		return false
 	}
 	return true
+}
+
+// web writes what the library's objects hold inside, where they have a text.
+func (in *inspector) web(o *goja.Object) bool {
+	for _, c := range in.e.texts {
+		if v, err := c.text(o); err == nil {
+			in.WriteString(c.name + " { " + c.label + quote(v.String()) + " }")
+			return true
+		}
+	}
+	return false
 }
 
 // native calls a method of the engine's own, whatever the program put in its place.

@@ -14,6 +14,7 @@ func (e *Engine) run(p Program) Outcome {
 	if bad != nil {
 		return *bad
 	}
+	e.addParts(p.Source)
 	if err := e.setRunGlobals(p.Input); err != nil {
 		return Outcome{Kind: KindError, Error: &Error{Message: err.Error()}}
 	}

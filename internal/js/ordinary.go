@@ -36,7 +36,9 @@ func hasPrivateName(program string) bool {
 }
 
 // newCode makes all objects ordinary, those to come too: eval or Function is about to parse a text that nobody has seen.
+// It can name every part of the library.
 func (r *reader) newCode() {
+	r.e.promiseAbsent()
 	r.eager = true
 	for _, p := range r.living {
 		if b := p.Value(); b != nil {

@@ -13,7 +13,7 @@ const (
 	// maxGoStack makes recursion that goja does not count (JSON text, nested arrays in flat or join, parentheses
 	// in eval) die in a fraction of a second instead of filling memory. Go can't survive it: the process ends with
 	// status 2 and "stack exceeds" on stderr.
-	maxGoStack = 64 << 20
+	maxGoStack = 32 << 20
 
 	// gcPercent trades heap for CPU. A run is short, and the watchdog collects before it calls memory exceeded.
 	gcPercent = 400

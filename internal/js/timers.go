@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 
 // maxTimer is the longest delay that node takes; what is longer, or not a number, is 1 ms there too.
 const maxTimer = 1<<31 - 1
+
+// maxTimers bounds how many wait at once: each costs memory that the program does not see, and time to sort it in.
+const maxTimers = 10_000
 
 // timers are due callbacks in order. They fire on Run's goroutine, between turns.
 type timers struct {
@@ -83,19 +87,35 @@ func (e *Engine) setInterval(fc goja.FunctionCall) goja.Value {
 }
 
 func (e *Engine) addTimer(fc goja.FunctionCall, name string, repeat bool) goja.Value {
-	callback := e.callback(fc, name)
+	n := &timer{call: e.callback(fc, name)}
 	delay := fc.Argument(1).ToInteger()
 	if delay < 1 || delay > maxTimer {
 		delay = 1
 	}
-	n := &timer{call: callback}
-	n.set(&e.clock, time.Duration(delay)*time.Millisecond)
 	if len(fc.Arguments) > 2 {
 		n.args = slices.Clone(fc.Arguments[2:])
 	}
+	after := time.Duration(delay) * time.Millisecond
 	if repeat {
-		n.every = time.Duration(delay) * time.Millisecond
+		n.every = after
 	}
+	return e.startTimer(n, after)
+}
+
+// setImmediate's callbacks come before timers that are not due yet, and after all promises.
+func (e *Engine) setImmediate(fc goja.FunctionCall) goja.Value {
+	n := &timer{call: e.callback(fc, "setImmediate")}
+	if len(fc.Arguments) > 1 {
+		n.args = slices.Clone(fc.Arguments[1:])
+	}
+	return e.startTimer(n, 0)
+}
+
+func (e *Engine) startTimer(n *timer, after time.Duration) goja.Value {
+	if len(e.timers.queue) == maxTimers {
+		panic(e.newError(e.real.rangeError, fmt.Sprintf("more than %d timers at once: wait for some of them first", maxTimers)))
+	}
+	n.set(&e.clock, after)
 	return e.vm.ToValue(e.timers.add(n))
 }
 

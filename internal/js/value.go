@@ -74,6 +74,9 @@ func (e *Engine) notData(v goja.Value) *Error {
 	if _, ok := v.(*goja.Symbol); ok {
 		return &Error{Message: "the program returned a symbol, which is not data", Hint: "return its description"}
 	}
+	if _, ok := behind[*helper](v); ok {
+		return &Error{Message: "the program returned an iterator, which is not data", Hint: "return its items: ….toArray()"}
+	}
 	o, ok := v.(*goja.Object)
 	if !ok || kindOf(o) != kindFunction {
 		return nil

@@ -172,7 +172,7 @@ func (w *watchdog) exceeded(executed time.Duration) *stop {
 			hint:    "do less work: look for a loop that does not end, or for one inside another over the same data",
 		}
 	}
-	w.softLimit.Do(func() { debug.SetMemoryLimit(w.limits.MemoryBytes * 3 / 2) })
+	w.softLimit.Do(func() { debug.SetMemoryLimit(w.limits.MemoryBytes * 5 / 4) })
 	if bytes := w.memory(); bytes > w.limits.MemoryBytes {
 		return &stop{
 			kind:    KindMemory,
