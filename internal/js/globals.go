@@ -15,6 +15,9 @@ type intrinsics struct {
 
 	object, reflect, objectPrototype, arrayPrototype *goja.Object
 
+	arrayIterator          *goja.Object // the prototype of array iterators; set when a program is launched, as are the next two
+	arrayValues, arrayNext goja.Value
+
 	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
 }
 
@@ -47,6 +50,7 @@ func (e *Engine) setGlobals() {
 	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
 	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))
 	e.boundStrings()
+	e.arrayEnds()
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }
