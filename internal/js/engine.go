@@ -52,6 +52,7 @@ type Engine struct {
 	timers   timers
 	tips     tips
 	queues   queues
+	locales  *locales
 	add      goja.Callable // the `+` of ECMAScript, made when it is first used
 	console  console
 	rejected rejections

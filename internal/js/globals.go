@@ -51,6 +51,7 @@ func (e *Engine) setGlobals() {
 	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))
 	e.boundStrings()
 	e.arrayEnds()
+	e.setLocales()
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }

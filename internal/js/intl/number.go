@@ -84,10 +84,8 @@ func (f *NumberFormat) readDigits(o Options) {
 	least, most := 0, 3
 	switch f.Style {
 	case "currency":
-		if f.Notation == "standard" {
-			least = currencyOf(f.Currency).digits
-			most = least
-		}
+		least = currencyOf(f.Currency).digits
+		most = least
 	case "percent":
 		most = 0
 	}
@@ -271,6 +269,10 @@ func (f *NumberFormat) grouped(integer string) (parts []Part) {
 		return []Part{{"integer", integer}}
 	case "min2":
 		least = 5
+	case "auto":
+		if f.Notation == "compact" {
+			least = 5
+		}
 	}
 	if len(integer) < least {
 		return []Part{{"integer", integer}}
@@ -294,7 +296,7 @@ func (f *NumberFormat) scaledBy(parts []Part, scale int) []Part {
 	case "compact":
 		switch {
 		case scale == 0:
-		case f.CompactDisplay == "long" && f.Style != "currency":
+		case f.CompactDisplay == "long" && (f.Style != "currency" || f.CurrencyDisplay == "name"):
 			parts = append(parts, Part{"literal", " "}, Part{"compact", longScales[scale]})
 		default:
 			parts = append(parts, Part{"compact", shortScales[scale]})
@@ -455,18 +457,19 @@ func unitPatterns(unit string) []string {
 	return row
 }
 
-// Range is the text of two numbers. They are not NaN.
-func (f *NumberFormat) Range(from, to Decimal) string {
+// Range is the text of two numbers.
+func (f *NumberFormat) Range(from, to Decimal) (text string, err error) {
+	defer caught(&err)
+	if from.nan || to.nan {
+		fail("Invalid start or end of a range: NaN")
+	}
 	n, sign := f.number(from)
 	m, sign2 := f.number(to)
 	if a, b := Join(f.signed(n, sign)), Join(f.signed(m, sign2)); a != b {
 		if sign == 0 && sign2 == 0 && f.Notation != "compact" && (f.Style == "unit" || f.CurrencyDisplay == "name" || f.Style == "decimal") {
-			return Join(n.parts) + "–" + Join(m.parts) + Join(f.behind(false))
+			return Join(n.parts) + "–" + Join(m.parts) + Join(f.behind(false)), nil
 		}
-		return a + " – " + b
+		return a + " – " + b, nil
 	}
-	if sign != 0 {
-		return "~" + Join(f.signed(n, sign))
-	}
-	return "~" + Join(f.signed(n, 0))
+	return "~" + Join(f.signed(n, sign)), nil
 }

@@ -28,7 +28,8 @@ for (const above of units) for (const below of units) {
 }
 write('units.txt', lines)
 
-// zone, the canonical name, then long and short names in winter and in summer; those that are the same are left out
+// zone, the canonical name if it is another, then long and short names in January and in July. Of a zone that has no summer
+// time any more, the second names are those of the last that it had.
 const zones = readFileSync(0, 'utf8').trim().split('\n')
 write('zones.txt', zones.flatMap(timeZone => {
   let canonical
@@ -37,10 +38,15 @@ write('zones.txt', zones.flatMap(timeZone => {
   } catch {
     return []
   }
-  const name = (timeZoneName, month) => part(new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName }), Date.UTC(2024, month, 15), 'timeZoneName')
-  const offset = month => name('longOffset', month)
-  const [january, july] = [offset(0), offset(6)]
-  const winter = january < july ? 0 : 6 // only of zones with summer time is the order of any interest
-  const names = ['long', 'short'].flatMap(style => [name(style, 0), name(style, 6)])
+  const names = ['long', 'short'].flatMap(timeZoneName => {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName })
+    const name = (year, month) => part(format, Date.UTC(year, month, 15), 'timeZoneName')
+    const [winter, july] = [name(2024, 0), name(2024, 6)]
+    let summer = july
+    for (let year = 2023; summer === winter && year > 1980; year--) {
+      summer = [name(year, 0), name(year, 6)].find(n => /Summer|Daylight|[A-Z]DT$/.test(n)) ?? summer
+    }
+    return [winter, summer]
+  })
   return [[timeZone, canonical === timeZone ? '' : canonical, ...names].join('\t')]
 }))
