@@ -46,7 +46,7 @@ func (e *Engine) append(fc goja.FunctionCall) goja.Value {
 		case *goja.Object, *goja.Symbol:
 			return e.plus(left, right)
 		}
-		r = right.ToString().(goja.String)
+		r = e.vm.ToValue(right.String()).(goja.String)
 	}
 	size := l.Length() + r.Length()
 	if size > maxString {

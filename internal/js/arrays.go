@@ -214,8 +214,13 @@ func (e *Engine) spread(fc goja.FunctionCall) goja.Value {
 		return e.newArray(append(make([]goja.Value, 0, len(*a.values)+1), *a.values...)) // one more is what most add
 	}
 	// The method was asked for once already, which the program may count.
+	method, ok := goja.AssertFunction(begin)
+	if !ok {
+		return e.newArray(e.iterated(v)) // it throws
+	}
+	iterator := must(method(v))
 	once := e.vm.CreateObject(nil)
-	once.SetSymbol(goja.SymIterator, begin)
+	once.SetSymbol(goja.SymIterator, e.native("", 0, func(goja.FunctionCall) goja.Value { return iterator }))
 	return e.newArray(e.iterated(once))
 }
 

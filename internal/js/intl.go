@@ -227,7 +227,11 @@ func (e *Engine) itemsText(fc goja.FunctionCall) goja.Value {
 		if !ok {
 			panic(e.newError(e.real.typeError, "toLocaleString is not a function"))
 		}
-		text := must(f(v, fc.Argument(0), fc.Argument(1))).ToString().(goja.String)
+		p := must(f(v, fc.Argument(0), fc.Argument(1))).ToString()
+		text, ok := p.(goja.String)
+		if !ok { // goja gives a number back as it is
+			text = e.vm.ToValue(p.String()).(goja.String)
+		}
 		b.WriteString(text)
 		if size += text.Length() + 1; size > maxString {
 			panic(e.newError(e.real.rangeError, "Invalid string length"))

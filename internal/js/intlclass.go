@@ -26,7 +26,6 @@ func (e *Engine) intlObject() *goja.Object {
 
 type intlClass struct {
 	name    string
-	called  bool // it can be called without new
 	resolve func(s *intlSlot, o intl.Options) error
 	methods []intlMethod
 }
@@ -40,7 +39,7 @@ type intlMethod struct {
 
 func (e *Engine) intlClasses() []intlClass {
 	return []intlClass{
-		{"NumberFormat", true, func(s *intlSlot, o intl.Options) (err error) {
+		{"NumberFormat", func(s *intlSlot, o intl.Options) (err error) {
 			s.format, err = intl.NewNumberFormat(o)
 			return err
 		}, []intlMethod{
@@ -59,7 +58,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.numberOptions(s.locale, s.format.(*intl.NumberFormat))
 			}},
 		}},
-		{"DateTimeFormat", true, func(s *intlSlot, o intl.Options) (err error) {
+		{"DateTimeFormat", func(s *intlSlot, o intl.Options) (err error) {
 			s.format, err = intl.NewDateFormat(o, intl.AnyDate)
 			return err
 		}, []intlMethod{
@@ -79,7 +78,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.dateOptions(s.locale, s.format.(*intl.DateFormat))
 			}},
 		}},
-		{"Collator", true, func(s *intlSlot, o intl.Options) (err error) {
+		{"Collator", func(s *intlSlot, o intl.Options) (err error) {
 			s.format, err = intl.NewCollator(o)
 			return err
 		}, []intlMethod{
@@ -93,13 +92,13 @@ func (e *Engine) intlClasses() []intlClass {
 					"collation", "default", "numeric", c.Numeric, "caseFirst", c.CaseFirst)
 			}},
 		}},
-		{"PluralRules", false, e.resolvePlural, []intlMethod{
+		{"PluralRules", e.resolvePlural, []intlMethod{
 			{"select", 1, false, func(s *intlSlot, fc goja.FunctionCall) goja.Value {
 				return e.vm.ToValue(intl.Plural(s.format.(*intl.NumberFormat), s.ordinal, intl.FromFloat(fc.Argument(0).ToFloat())))
 			}},
 			{"resolvedOptions", 0, false, func(s *intlSlot, _ goja.FunctionCall) goja.Value { return e.pluralOptions(s) }},
 		}},
-		{"ListFormat", false, func(s *intlSlot, o intl.Options) (err error) {
+		{"ListFormat", func(s *intlSlot, o intl.Options) (err error) {
 			s.kind, s.style, err = intl.ListOptions(o)
 			return err
 		}, []intlMethod{
@@ -111,7 +110,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.listed("locale", s.locale, "type", s.kind, "style", s.style)
 			}},
 		}},
-		{"RelativeTimeFormat", false, func(s *intlSlot, o intl.Options) (err error) {
+		{"RelativeTimeFormat", func(s *intlSlot, o intl.Options) (err error) {
 			s.style, s.auto, err = intl.RelativeOptions(o)
 			return err
 		}, []intlMethod{
@@ -134,23 +133,25 @@ func (e *Engine) intlClasses() []intlClass {
 
 // intlClass makes the constructor of a class.
 func (e *Engine) intlClass(c intlClass) *goja.Object {
+	var proto *goja.Object
 	class := e.vm.ToValue(func(cc goja.ConstructorCall) *goja.Object {
-		if cc.NewTarget == nil && !c.called {
-			panic(e.newError(e.real.typeError, "Constructor Intl."+c.name+" requires 'new'"))
+		o := cc.This
+		if cc.NewTarget == nil && (o.Prototype() != proto || e.locales.slots[weak.Make(o)] != nil) { // it was called without new
+			o = e.vm.CreateObject(proto)
 		}
 		s := &intlSlot{class: c.name, locale: e.locale(cc.Argument(0))}
 		if err := c.resolve(s, e.options(cc.Argument(1))); err != nil {
 			resolved(e, s, err)
 		}
-		e.locales.keep(cc.This, s)
-		return cc.This
+		e.locales.keep(o, s)
+		return o
 	}).(*goja.Object)
 	class.DefineDataProperty("name", e.vm.ToValue(c.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	class.DefineDataProperty("length", e.vm.ToValue(0), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	hide(class, "supportedLocalesOf", e.native("supportedLocalesOf", 1, func(fc goja.FunctionCall) goja.Value {
 		return e.strings(unique(e.supported(fc.Argument(0))))
 	}))
-	proto := class.Get("prototype").(*goja.Object)
+	proto = class.Get("prototype").(*goja.Object)
 	class.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	tagged(e, proto, "Intl."+c.name)
 	for _, m := range c.methods {

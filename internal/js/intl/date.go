@@ -13,7 +13,8 @@ type DateFormat struct {
 	DayPeriod, Hour, Minute, Second, TimeZoneName, Zone string
 	FractionDigits                                      int
 
-	zone *zone
+	zone  *zone
+	space string // before AM and PM
 }
 
 // Need says which fields a method is about: those that must be there, and those that are added if none of them is.
@@ -29,7 +30,7 @@ const (
 // NewDateFormat resolves options, in the order that ECMA-402 reads them in.
 func NewDateFormat(o Options, need Need) (f *DateFormat, err error) {
 	defer caught(&err)
-	f = &DateFormat{}
+	f = &DateFormat{space: "\u202f"}
 	if c := o.oneOf("calendar", "gregory"); c != "gregory" && c != "iso8601" {
 		fail("calendar %s is not supported: gregory is", clip(c))
 	}
@@ -117,8 +118,12 @@ func (f *DateFormat) styled() {
 	f.TimeZoneName = map[string]string{"full": "long", "long": "short"}[f.TimeStyle]
 }
 
-// Format is the text of a time.
-func (f *DateFormat) Format(t time.Time) string { return Join(f.Parts(t)) }
+// Format is the text of a time. V8 has no narrow space in it, as the parts and ranges have.
+func (f *DateFormat) Format(t time.Time) string {
+	g := *f
+	g.space = " "
+	return Join(g.Parts(t))
+}
 
 // Parts are the pieces of that.
 func (f *DateFormat) Parts(t time.Time) []Part {
@@ -298,7 +303,7 @@ func (f *DateFormat) clock(t time.Time) (parts []Part) {
 		}
 		add("dayPeriod", f.dayPeriod(t))
 	} else if f.Hour != "" && half {
-		add("literal", " ")
+		add("literal", f.space)
 		add("dayPeriod", map[bool]string{true: "AM", false: "PM"}[t.Hour() < 12])
 	}
 	if f.Hour != "" && f.Minute == "" && f.Second != "" {
@@ -322,7 +327,7 @@ func (f *DateFormat) hour(h int) string {
 	switch f.HourCycle {
 	case "h11":
 		return digits(h%12, f.Hour)
-	case "h12":
+	case "h12", "h":
 		return digits((h+11)%12+1, f.Hour)
 	case "h24":
 		return digits((h+23)%24+1, "2-digit")
@@ -348,44 +353,41 @@ func (f *DateFormat) dayPeriod(t time.Time) string {
 	return "at night"
 }
 
+// dash stands between the ends of a range, with thin spaces.
+const dash = "\u2009–\u2009"
+
 // Range is the text of two times: what they have in common is said once.
 func (f *DateFormat) Range(from, to time.Time) string {
 	from, to = from.In(f.zone.location), to.In(f.zone.location)
-	if f.Format(from) == f.Format(to) && (len(f.date(from)) > 0 || sameDay(from, to)) {
+	date, clock := f.datePattern() != "", len(f.clock(from)) > 0
+	if f.Format(from) == f.Format(to) && (date && (f.Year != "" || from.Year() == to.Year()) || sameDay(from, to)) {
 		return f.Format(from)
 	}
-	const dash = " – "
-	clock := len(f.clock(from)) > 0
+	g := *f
 	switch {
 	case clock && sameDay(from, to):
-		first := *f
-		if (from.Hour() < 12) == (to.Hour() < 12) {
-			return Join(f.joined(f.date(from), append(first.withoutHalf(from), append([]Part{{"literal", dash}}, f.clock(to)...)...)))
+		first := g
+		if (from.Hour() < 12) == (to.Hour() < 12) && f.Second == "" {
+			first.HourCycle = "h" // an hour of twelve, without AM and PM
 		}
-		return f.Format(from) + dash + Join(f.clock(to))
+		first.TimeZoneName = ""
+		both := append(append(first.clock(from), Part{"literal", dash}), g.clock(to)...)
+		return Join(g.joined(g.date(from), both))
 	case clock:
-		full := *f
-		if len(f.date(from)) == 0 {
-			full.Year, full.Month, full.Day = "numeric", "numeric", "numeric"
+		if !date {
+			g.Year, g.Month, g.Day = "numeric", "numeric", "numeric"
 		}
-		return full.Format(from) + dash + full.Format(to)
+		return Join(g.Parts(from)) + dash + Join(g.Parts(to))
 	}
-	return f.dateRange(from, to, dash)
+	if f.Year == "" && from.Year() != to.Year() && f.Month != "" {
+		g.Year = "numeric"
+	}
+	return g.dateRange(from, to)
 }
 
 func sameDay(a, b time.Time) bool { return a.Year() == b.Year() && a.YearDay() == b.YearDay() }
 
-// withoutHalf is the time of day without AM or PM, and without a zone.
-func (f DateFormat) withoutHalf(t time.Time) []Part {
-	f.TimeZoneName = ""
-	parts := f.clock(t)
-	if f.HourCycle == "h12" || f.HourCycle == "h11" {
-		parts = parts[:len(parts)-2]
-	}
-	return parts
-}
-
-func (f *DateFormat) dateRange(from, to time.Time, dash string) string {
+func (f *DateFormat) dateRange(from, to time.Time) string {
 	pattern := f.datePattern()
 	first, second := pattern, pattern
 	if (f.Month == "short" || f.Month == "long") && from.Year() == to.Year() && f.Era == "" {

@@ -201,7 +201,7 @@ func (f *NumberFormat) number(d Decimal) (n formatted, sign byte) {
 	if fraction != "" {
 		n.parts = append(n.parts, Part{"decimal", "."}, Part{"fraction", fraction})
 	}
-	n.singular = integer == "1" && fraction == "" && scale == 0
+	n.singular = strings.TrimLeft(integer, "0") == "1" && fraction == "" && scale == 0
 	n.parts = f.scaledBy(n.parts, scale)
 	return n, f.sign(scaled)
 }
@@ -465,11 +465,31 @@ func (f *NumberFormat) Range(from, to Decimal) (text string, err error) {
 	}
 	n, sign := f.number(from)
 	m, sign2 := f.number(to)
-	if a, b := Join(f.signed(n, sign)), Join(f.signed(m, sign2)); a != b {
-		if sign == 0 && sign2 == 0 && f.Notation != "compact" && (f.Style == "unit" || f.CurrencyDisplay == "name" || f.Style == "decimal") {
-			return Join(n.parts) + "–" + Join(m.parts) + Join(f.behind(false)), nil
-		}
+	a, b := Join(f.signed(n, sign)), Join(f.signed(m, sign2))
+	if a == b {
+		return "~" + a, nil
+	}
+	outside := f.Style == "unit" || f.CurrencyDisplay == "name" // the unit is said once
+	scaled := f.Notation != "standard" && (!isPlain(n.parts) || !isPlain(m.parts))
+	switch {
+	case sign == sign2 && sign != 0 && !scaled && (f.Style == "currency" && !outside || f.Style == "percent"):
+		return strings.TrimSuffix(a, Join(f.behind(false))) + "–" + Join(m.parts) + Join(f.behind(false)), nil
+	case scaled || f.Style == "currency" && !outside || f.Style == "percent":
 		return a + " – " + b, nil
 	}
-	return "~" + Join(f.signed(n, sign)), nil
+	dash := "–"
+	if sign != 0 || sign2 != 0 {
+		dash = " – "
+	}
+	return strings.TrimSuffix(a, Join(f.behind(n.singular))) + dash + strings.TrimSuffix(b, Join(f.behind(m.singular))) + Join(f.behind(false)), nil
+}
+
+// isPlain says that there is no scale in the parts of a number.
+func isPlain(parts []Part) bool {
+	for _, p := range parts {
+		if p.Type == "compact" || p.Type == "exponentSeparator" {
+			return false
+		}
+	}
+	return true
 }
