@@ -169,6 +169,9 @@ func (e *Engine) decimal(v goja.Value) intl.Decimal {
 			return d
 		}
 	}
+	if goja.IsBigInt(v) {
+		panic(e.newError(e.real.rangeError, "the BigInt has too many digits to be formatted"))
+	}
 	return intl.FromFloat(v.ToFloat())
 }
 
@@ -219,6 +222,9 @@ func (e *Engine) itemsText(fc goja.FunctionCall) goja.Value {
 		if i > 0 {
 			b.WriteRune(',')
 		}
+		if size++; size > maxString {
+			panic(e.newError(e.real.rangeError, "Invalid string length"))
+		}
 		v := item(o, i)
 		if goja.IsUndefined(v) || goja.IsNull(v) {
 			continue
@@ -233,9 +239,7 @@ func (e *Engine) itemsText(fc goja.FunctionCall) goja.Value {
 			text = e.vm.ToValue(p.String()).(goja.String)
 		}
 		b.WriteString(text)
-		if size += text.Length() + 1; size > maxString {
-			panic(e.newError(e.real.rangeError, "Invalid string length"))
-		}
+		size += text.Length()
 	}
 	return b.String()
 }

@@ -57,6 +57,9 @@ func (c *Collator) Compare(a, b string) int {
 	if a == b {
 		return 0
 	}
+	if !c.Numeric && !c.IgnorePunctuation && isASCII(a) && isASCII(b) {
+		return c.compareASCII(a, b)
+	}
 	x, ok := c.elements(a)
 	y, ok2 := c.elements(b)
 	if !ok || !ok2 {
@@ -64,6 +67,38 @@ func (c *Collator) Compare(a, b string) int {
 	}
 	return c.compare(x, y)
 }
+
+// compareASCII does for most texts what compare does, without a list of their characters.
+func (c *Collator) compareASCII(a, b string) int {
+	rank := ranks()
+	cased := 0 // the first difference in case
+	for {
+		for a != "" && rank[a[0]] == 0 {
+			a = a[1:]
+		}
+		for b != "" && rank[b[0]] == 0 {
+			b = b[1:]
+		}
+		if a == "" || b == "" {
+			if d := cmp.Compare(len(a), len(b)); d != 0 {
+				return d
+			}
+			return cased
+		}
+		if d := cmp.Compare(rank[a[0]], rank[b[0]]); d != 0 {
+			return d
+		}
+		if cased == 0 && a[0] != b[0] && (c.Sensitivity == "case" || c.Sensitivity == "variant") {
+			cased = 1
+			if isUpper(a[0]) == (c.CaseFirst == "upper") {
+				cased = -1
+			}
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // element is a character with the accents behind it.
 type element struct {

@@ -13,8 +13,11 @@ type Decimal struct {
 	exp                     int
 }
 
-// maxDigits bounds what a number as a string can make us compute.
-const maxDigits = 4 << 10
+// Bounds of what a number as a string, or a BigInt, can make us write.
+const (
+	maxDigits   = 1 << 20
+	maxExponent = 4 << 10
+)
 
 // FromFloat is the shortest decimal that reads as the number.
 func FromFloat(f float64) Decimal {
@@ -42,7 +45,7 @@ func FromText(text string) (d Decimal, ok bool) {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(rest), "e")
 	if scaled {
 		n, err := strconv.Atoi(exponent)
-		if err != nil || n > maxDigits || n < -maxDigits {
+		if err != nil || n > maxExponent || n < -maxExponent {
 			return Decimal{nan: true}, false
 		}
 		d.exp = n
