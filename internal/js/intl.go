@@ -148,13 +148,19 @@ func (e *Engine) localeList(v goja.Value) (list []string) {
 	return list
 }
 
-// locale is the one that is used: en or en-US, whatever was asked for.
-func (e *Engine) locale(v goja.Value) string {
+// locale is the first of those asked for that there is data for, and en-US if there is none. More than English is known
+// by the classes that say so, and only exactly: es is not what es-MX needs.
+func (e *Engine) locale(v goja.Value, known func(string) bool) string {
 	for _, l := range e.localeList(v) {
-		if l == "en" || strings.HasPrefix(l, "en-") && !strings.HasPrefix(l, "en-US") {
+		tag, _, _ := strings.Cut(l, "-u-")
+		switch {
+		case known != nil && known(tag), tag == "en-US":
+			return tag
+		case strings.HasPrefix(tag, "en-US-"):
+			return "en-US"
+		case tag == "en", strings.HasPrefix(tag, "en-"):
 			return "en"
 		}
-		break
 	}
 	return "en-US"
 }
@@ -176,12 +182,13 @@ func (e *Engine) decimal(v goja.Value) intl.Decimal {
 }
 
 func (e *Engine) numberText(v goja.Value, fc goja.FunctionCall) goja.Value {
-	e.locale(fc.Argument(0))
+	locale, options := e.locale(fc.Argument(0), intl.KnowsNumbers), fc.Argument(1)
+	plain := goja.IsUndefined(options) && locale == "en-US"
 	f := e.locales.number
-	if options := fc.Argument(1); f == nil || !goja.IsUndefined(options) {
-		made, err := intl.NewNumberFormat(e.options(options))
+	if f == nil || !plain {
+		made, err := intl.NewNumberFormat(e.options(options), locale)
 		f = resolved(e, made, err)
-		if goja.IsUndefined(options) {
+		if plain {
 			e.locales.number = f
 		}
 	}
@@ -190,7 +197,7 @@ func (e *Engine) numberText(v goja.Value, fc goja.FunctionCall) goja.Value {
 
 func (e *Engine) dateText(fc goja.FunctionCall, need intl.Need) goja.Value {
 	ms := must(e.locales.dateTime(fc.This)).ToFloat()
-	e.locale(fc.Argument(0))
+	e.locale(fc.Argument(0), nil)
 	f, err := intl.NewDateFormat(e.options(fc.Argument(1)), need)
 	resolved(e, f, err)
 	if ms != ms {
@@ -249,7 +256,7 @@ func (e *Engine) localeCompare(fc goja.FunctionCall) goja.Value {
 		panic(e.newError(e.real.typeError, "String.prototype.localeCompare called on null or undefined"))
 	}
 	a, b := fc.This.ToString().String(), fc.Argument(0).ToString().String()
-	e.locale(fc.Argument(1))
+	e.locale(fc.Argument(1), nil)
 	c := e.locales.order
 	if options := fc.Argument(2); c == nil || !goja.IsUndefined(options) {
 		made, err := intl.NewCollator(e.options(options))

@@ -26,6 +26,7 @@ func (e *Engine) intlObject() *goja.Object {
 
 type intlClass struct {
 	name    string
+	known   func(tag string) bool // locales besides en and en-US
 	resolve func(s *intlSlot, o intl.Options) error
 	methods []intlMethod
 }
@@ -39,8 +40,8 @@ type intlMethod struct {
 
 func (e *Engine) intlClasses() []intlClass {
 	return []intlClass{
-		{"NumberFormat", func(s *intlSlot, o intl.Options) (err error) {
-			s.format, err = intl.NewNumberFormat(o)
+		{"NumberFormat", intl.KnowsNumbers, func(s *intlSlot, o intl.Options) (err error) {
+			s.format, err = intl.NewNumberFormat(o, s.locale)
 			return err
 		}, []intlMethod{
 			{"format", 1, true, func(s *intlSlot, fc goja.FunctionCall) goja.Value {
@@ -58,7 +59,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.numberOptions(s.locale, s.format.(*intl.NumberFormat))
 			}},
 		}},
-		{"DateTimeFormat", func(s *intlSlot, o intl.Options) (err error) {
+		{"DateTimeFormat", nil, func(s *intlSlot, o intl.Options) (err error) {
 			s.format, err = intl.NewDateFormat(o, intl.AnyDate)
 			return err
 		}, []intlMethod{
@@ -78,7 +79,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.dateOptions(s.locale, s.format.(*intl.DateFormat))
 			}},
 		}},
-		{"Collator", func(s *intlSlot, o intl.Options) (err error) {
+		{"Collator", nil, func(s *intlSlot, o intl.Options) (err error) {
 			s.format, err = intl.NewCollator(o)
 			return err
 		}, []intlMethod{
@@ -92,13 +93,13 @@ func (e *Engine) intlClasses() []intlClass {
 					"collation", "default", "numeric", c.Numeric, "caseFirst", c.CaseFirst)
 			}},
 		}},
-		{"PluralRules", e.resolvePlural, []intlMethod{
+		{"PluralRules", nil, e.resolvePlural, []intlMethod{
 			{"select", 1, false, func(s *intlSlot, fc goja.FunctionCall) goja.Value {
 				return e.vm.ToValue(intl.Plural(s.format.(*intl.NumberFormat), s.ordinal, intl.FromFloat(fc.Argument(0).ToFloat())))
 			}},
 			{"resolvedOptions", 0, false, func(s *intlSlot, _ goja.FunctionCall) goja.Value { return e.pluralOptions(s) }},
 		}},
-		{"ListFormat", func(s *intlSlot, o intl.Options) (err error) {
+		{"ListFormat", nil, func(s *intlSlot, o intl.Options) (err error) {
 			s.kind, s.style, err = intl.ListOptions(o)
 			return err
 		}, []intlMethod{
@@ -110,7 +111,7 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.listed("locale", s.locale, "type", s.kind, "style", s.style)
 			}},
 		}},
-		{"RelativeTimeFormat", func(s *intlSlot, o intl.Options) (err error) {
+		{"RelativeTimeFormat", nil, func(s *intlSlot, o intl.Options) (err error) {
 			s.style, s.auto, err = intl.RelativeOptions(o)
 			return err
 		}, []intlMethod{
@@ -139,7 +140,7 @@ func (e *Engine) intlClass(c intlClass) *goja.Object {
 		if cc.NewTarget == nil && (o.Prototype() != proto || e.locales.slots[weak.Make(o)] != nil) { // it was called without new
 			o = e.vm.CreateObject(proto)
 		}
-		s := &intlSlot{class: c.name, locale: e.locale(cc.Argument(0))}
+		s := &intlSlot{class: c.name, locale: e.locale(cc.Argument(0), c.known)}
 		if err := c.resolve(s, e.options(cc.Argument(1))); err != nil {
 			resolved(e, s, err)
 		}
@@ -149,7 +150,7 @@ func (e *Engine) intlClass(c intlClass) *goja.Object {
 	class.DefineDataProperty("name", e.vm.ToValue(c.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	class.DefineDataProperty("length", e.vm.ToValue(0), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	hide(class, "supportedLocalesOf", e.native("supportedLocalesOf", 1, func(fc goja.FunctionCall) goja.Value {
-		return e.strings(unique(e.supported(fc.Argument(0))))
+		return e.strings(unique(e.supported(fc.Argument(0), c.known)))
 	}))
 	proto = class.Get("prototype").(*goja.Object)
 	class.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
@@ -234,9 +235,9 @@ func unique(list []string) (once []string) {
 	return once
 }
 
-func (e *Engine) supported(v goja.Value) (list []string) {
+func (e *Engine) supported(v goja.Value, known func(string) bool) (list []string) {
 	for _, l := range e.localeList(v) {
-		if l == "en" || strings.HasPrefix(l, "en-US") {
+		if known != nil && known(l) || l == "en" || strings.HasPrefix(l, "en-US") {
 			list = append(list, l)
 		}
 	}
@@ -283,7 +284,7 @@ func (e *Engine) list(s *intlSlot, fc goja.FunctionCall) []intl.Part {
 func (e *Engine) relative(s *intlSlot, fc goja.FunctionCall) []intl.Part {
 	value, unit := fc.Argument(0).ToFloat(), fc.Argument(1).ToString().String()
 	if e.locales.number == nil {
-		e.locales.number, _ = intl.NewNumberFormat(e.options(goja.Undefined()))
+		e.locales.number, _ = intl.NewNumberFormat(e.options(goja.Undefined()), "en-US")
 	}
 	parts, err := intl.Relative(e.locales.number, value, unit, s.style, s.auto)
 	return resolved(e, parts, err)
@@ -298,7 +299,7 @@ func (e *Engine) resolvePlural(s *intlSlot, o intl.Options) (err error) {
 			return o(name, kind)
 		}
 		return nil
-	})
+	}, "en-US")
 	return err
 }
 

@@ -21,20 +21,22 @@ func Join(parts []Part) string {
 	return b.String()
 }
 
-// NumberFormat formats numbers as en-US. Its fields are options as they were resolved; a count of -1 is none.
+// NumberFormat formats numbers. Its fields are options as they were resolved; a count of -1 is none.
 type NumberFormat struct {
 	Style, Currency, CurrencyDisplay, CurrencySign, Unit, UnitDisplay string
 	Notation, CompactDisplay, SignDisplay, UseGrouping                string
 	RoundingMode, RoundingPriority, TrailingZeroDisplay               string
 	MinInteger, MinFraction, MaxFraction, MinDigits, MaxDigits        int
+
+	locale *locale // nil: en-US
 }
 
 var roundingModes = []string{"ceil", "floor", "expand", "trunc", "halfCeil", "halfFloor", "halfExpand", "halfTrunc", "halfEven"}
 
 // NewNumberFormat resolves options, in the order that ECMA-402 reads them in.
-func NewNumberFormat(o Options) (f *NumberFormat, err error) {
+func NewNumberFormat(o Options, tag string) (f *NumberFormat, err error) {
 	defer caught(&err)
-	f = &NumberFormat{MinFraction: -1, MaxFraction: -1, MinDigits: -1, MaxDigits: -1}
+	f = &NumberFormat{MinFraction: -1, MaxFraction: -1, MinDigits: -1, MaxDigits: -1, locale: localeOf(tag)}
 	f.Style = o.oneOf("style", "decimal", "decimal", "percent", "currency", "unit")
 	f.readCurrency(o)
 	f.readUnit(o)
@@ -46,6 +48,9 @@ func NewNumberFormat(o Options) (f *NumberFormat, err error) {
 	}
 	f.readGrouping(o)
 	f.SignDisplay = o.oneOf("signDisplay", "auto", "auto", "never", "always", "exceptZero", "negative")
+	if f.locale != nil {
+		f.locale.check(f)
+	}
 	return f, nil
 }
 
@@ -263,7 +268,13 @@ func (f *NumberFormat) minFraction(d Decimal) int {
 }
 
 func (f *NumberFormat) grouped(integer string) (parts []Part) {
-	least := 4
+	least, size := 4, 3
+	if f.locale != nil {
+		size = f.locale.size
+		if f.UseGrouping == "auto" {
+			least = f.locale.least
+		}
+	}
 	switch f.UseGrouping {
 	case "":
 		return []Part{{"integer", integer}}
@@ -277,13 +288,14 @@ func (f *NumberFormat) grouped(integer string) (parts []Part) {
 	if len(integer) < least {
 		return []Part{{"integer", integer}}
 	}
-	for first := (len(integer)-1)%3 + 1; ; first = 3 {
+	last := integer[len(integer)-3:]
+	integer = integer[:len(integer)-3]
+	for first := (len(integer)-1)%size + 1; integer != ""; first = size {
 		parts = append(parts, Part{"integer", integer[:first]})
-		if integer = integer[first:]; integer == "" {
-			return parts
-		}
 		parts = append(parts, Part{"group", ","})
+		integer = integer[first:]
 	}
+	return append(parts, Part{"integer", last})
 }
 
 var (
@@ -349,9 +361,16 @@ func (f *NumberFormat) signed(n formatted, sign byte) (parts []Part) {
 	case sign == '+':
 		parts = append(parts, Part{"plusSign", "+"})
 	}
-	parts = append(parts, f.currencyBefore(n)...)
+	before, behind := f.currencyBefore(n), f.behind(n.singular)
+	if l := f.locale; l != nil {
+		l.written(n.parts)
+		if len(before) > 0 && l.after {
+			before, behind = nil, []Part{{"literal", l.space}, before[0]}
+		}
+	}
+	parts = append(parts, before...)
 	parts = append(parts, n.parts...)
-	parts = append(parts, f.behind(n.singular)...)
+	parts = append(parts, behind...)
 	if brackets {
 		parts = append(parts, Part{"literal", ")"})
 	}
@@ -364,8 +383,12 @@ func (f *NumberFormat) currencyBefore(n formatted) []Part {
 	}
 	c := currencyOf(f.Currency)
 	symbol := map[string]string{"code": f.Currency, "symbol": c.symbol, "narrowSymbol": c.narrow}[f.CurrencyDisplay]
+	space := false
+	if l := f.locale; l != nil {
+		symbol, space = l.symbol(f, symbol), l.space != ""
+	}
 	parts := []Part{{"currency", symbol}}
-	if last, _ := utf8.DecodeLastRuneInString(symbol); !unicode.IsSymbol(last) && n.parts[0].Type == "integer" {
+	if last, _ := utf8.DecodeLastRuneInString(symbol); space || !unicode.IsSymbol(last) && n.parts[0].Type == "integer" {
 		parts = append(parts, Part{"literal", "\u00a0"})
 	}
 	return parts
@@ -374,6 +397,9 @@ func (f *NumberFormat) currencyBefore(n formatted) []Part {
 func (f *NumberFormat) behind(singular bool) []Part {
 	switch {
 	case f.Style == "percent":
+		if f.locale != nil && f.locale.percent != "" {
+			return []Part{{"literal", f.locale.percent}, {"percentSign", "%"}}
+		}
 		return []Part{{"percentSign", "%"}}
 	case f.CurrencyDisplay == "name":
 		c := currencyOf(f.Currency)
@@ -462,6 +488,9 @@ func (f *NumberFormat) Range(from, to Decimal) (text string, err error) {
 	defer caught(&err)
 	if from.nan || to.nan {
 		fail("Invalid start or end of a range: NaN")
+	}
+	if f.locale != nil {
+		fail("formatRange is supported in en-US, and not in %s", f.locale.tag)
 	}
 	n, sign := f.number(from)
 	m, sign2 := f.number(to)

@@ -1,6 +1,6 @@
 // Prints expressions and what node makes of them, one JSON object a line: node intl.mjs SEED COUNT. The expressions of
 // the first part are always the same; COUNT more are formats of numbers and dates whose options are drawn by SEED.
-// testdata/intl.jsonl is what node 20 prints for 1 and 800.
+// testdata/intl.jsonl is what node 20 prints for 1 and 900.
 const [, , seedText, countText] = process.argv
 const expressions = []
 const add = (...list) => expressions.push(...list)
@@ -139,7 +139,25 @@ function drawDate() {
   }
   return `new Intl.DateTimeFormat('en-US', ${JSON.stringify(o)}).format(${pick(times)})`
 }
-for (let i = 0; i < Number(countText); i++) add(i % 2 ? drawNumber() : drawDate())
+
+const elsewhere = ['en-GB', 'en-IN', 'en-AU', 'en-CA', 'de', 'de-DE', 'fr', 'fr-FR', 'es', 'es-ES', 'it', 'it-IT', 'pt', 'pt-BR', 'ja', 'ja-JP']
+function drawElsewhere() {
+  const o = {}, locale = pick(elsewhere)
+  const style = pick(['decimal', 'percent', 'currency', 'currency'])
+  if (style !== 'decimal') o.style = style
+  if (style === 'currency') {
+    o.currency = pick(['USD', 'EUR', 'JPY', 'GBP', 'CHF', 'INR', 'BRL', 'SEK', 'CNY', 'CAD', 'AUD', 'XAF', 'KWD'])
+    some(o, 'currencyDisplay', ['code', 'symbol', 'narrowSymbol'], 50)
+    if (locale.startsWith('en')) some(o, 'currencySign', ['accounting'], 30)
+  }
+  some(o, 'minimumFractionDigits', [0, 1, 2], 20)
+  some(o, 'maximumFractionDigits', [2, 4], 20)
+  some(o, 'maximumSignificantDigits', [3], 10)
+  some(o, 'useGrouping', [true, false, 'min2', 'always'], 25)
+  some(o, 'signDisplay', ['never', 'always', 'exceptZero', 'negative'], 30)
+  return `Intl.NumberFormat('${locale}', ${JSON.stringify(o)}).formatToParts(${pick(numbers)}).map(p => p.type + p.value).join()`
+}
+for (let i = 0; i < Number(countText); i++) add([drawNumber, drawDate, drawElsewhere][i % 3]())
 
 for (const expression of expressions) {
   let want

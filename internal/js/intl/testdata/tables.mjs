@@ -50,3 +50,22 @@ write('zones.txt', zones.flatMap(timeZone => {
   })
   return [[timeZone, canonical === timeZone ? '' : canonical, ...names].join('\t')]
 }))
+
+// locale, decimal sign, group sign, digits from which on there are groups, size of the groups after the first; then what
+// stands between number and currency, after or before; what stands before the percent sign; the symbols of currencies that
+// are others than in en-US
+write('locales.txt', ['en-GB', 'en-IN', 'en-AU', 'en-CA', 'de', 'de-DE', 'fr', 'fr-FR', 'es', 'es-ES', 'it', 'it-IT', 'pt', 'pt-BR', 'ja', 'ja-JP'].map(locale => {
+  const parts = new Intl.NumberFormat(locale).formatToParts(12345678.5)
+  const least = [1234, 12345].find(n => new Intl.NumberFormat(locale).formatToParts(n).some(p => p.type === 'group'))
+  const euro = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' }).formatToParts(1)
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' }).formatToParts(1)
+  const symbols = Intl.supportedValuesOf('currency').flatMap(currency => ['symbol', 'narrowSymbol'].flatMap(currencyDisplay => {
+    const [here, there] = [locale, 'en-US'].map(l => part(new Intl.NumberFormat(l, { style: 'currency', currency, currencyDisplay }), 1, 'currency'))
+    return here === there ? [] : [`${currency}${currencyDisplay === 'symbol' ? '' : '/n'}=${here}`]
+  }))
+  return [
+    locale, parts.find(p => p.type === 'decimal').value, parts.find(p => p.type === 'group').value, String(least).length,
+    parts.filter(p => p.type === 'integer')[1].value.length, euro[0].type === 'currency' ? 'before' : 'after',
+    euro.some(p => p.value === '€') && euro.find(p => p.type === 'literal')?.value || '', percent.find(p => p.type === 'literal')?.value ?? '', symbols.join(' '),
+  ].join('\t')
+}))
