@@ -52,7 +52,7 @@ func (l *locale) check(f *NumberFormat) {
 		refuse("currencyDisplay", f.CurrencyDisplay)
 	case f.Notation != "standard":
 		refuse("notation", f.Notation)
-	case f.CurrencySign == "accounting" && !strings.HasPrefix(l.tag, "en-"):
+	case f.CurrencySign == "accounting" && (!strings.HasPrefix(l.tag, "en-") || l.size != 3):
 		refuse("currencySign", f.CurrencySign)
 	}
 }

@@ -148,7 +148,7 @@ function drawElsewhere() {
   if (style === 'currency') {
     o.currency = pick(['USD', 'EUR', 'JPY', 'GBP', 'CHF', 'INR', 'BRL', 'SEK', 'CNY', 'CAD', 'AUD', 'XAF', 'KWD'])
     some(o, 'currencyDisplay', ['code', 'symbol', 'narrowSymbol'], 50)
-    if (locale.startsWith('en')) some(o, 'currencySign', ['accounting'], 30)
+    if (locale.startsWith('en') && locale !== 'en-IN') some(o, 'currencySign', ['accounting'], 30)
   }
   some(o, 'minimumFractionDigits', [0, 1, 2], 20)
   some(o, 'maximumFractionDigits', [2, 4], 20)
