@@ -58,6 +58,10 @@ type Engine struct {
 	random   *rand.ChaCha8 // all that is random in a run; seeded by it
 	clock    clock
 	timers   timers
+	tips     tips
+	queues   queues
+	locales  *locales
+	addition goja.Callable // the `+` of ECMAScript, made when it is first used
 	console  console
 	rejected rejections
 	answers  results

@@ -15,7 +15,9 @@ type intrinsics struct {
 
 	object, reflect, objectPrototype, arrayPrototype, bigIntPrototype *goja.Object
 
-	mapConstructor *goja.Object
+	mapConstructor         *goja.Object
+	arrayIterator          *goja.Object // the prototype of array iterators; set when a program is launched, as are the next two
+	arrayValues, arrayNext goja.Value
 
 	getOwnPropertyDescriptor, defineProperty, get, has, mapForEach, setForEach, mapGet, mapSet goja.Callable
 	then, dateToISO, regexpToString, keyFor                                                    goja.Callable
@@ -60,6 +62,8 @@ func (e *Engine) setGlobals() {
 	e.boundStrings()
 	e.addFunctions()
 	e.addIterators()
+	e.arrayEnds()
+	e.setLocales()
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }

@@ -36,6 +36,9 @@ func (s *source) build() (*goja.Program, *fault) {
 		return nil, &fault{source: s, message: "Unexpected token ```", offset: s.start}
 	}
 	fn.Body.List = s.withResult(fn.Body.List)
+	if rewrite(fn, s.compiled()) {
+		withFunctions(tree)
+	}
 	return s.finish(tree)
 }
 

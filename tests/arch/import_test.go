@@ -54,6 +54,7 @@ var beside = map[string]struct {
 	".":                {[]string{"internal/rpc"}, 1}, // public types and Client
 	"profiles":         {nil, 1},
 	"internal/config":  {[]string{"internal/profile", "internal/strictyaml"}, 3},
+	"internal/js/intl": {nil, 0}, // of internal/js: it knows no engine
 	"internal/systemd": {nil, 4},
 }
 
