@@ -15,7 +15,7 @@ type intrinsics struct {
 
 	object, reflect, objectPrototype, arrayPrototype *goja.Object
 
-	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO, regexpToString goja.Callable
+	getOwnPropertyDescriptor, has, mapForEach, setForEach, then, dateToISO goja.Callable
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -28,7 +28,6 @@ func (e *Engine) setGlobals() {
 	r.objectPrototype, r.arrayPrototype = e.prototype("Object"), e.prototype("Array")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
-	r.regexpToString = e.protoMethod("RegExp", "toString")
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
 	e.define("ToolError", r.toolError)
 	e.define("ToolBlocked", r.toolBlocked)
@@ -47,6 +46,7 @@ func (e *Engine) setGlobals() {
 	hide(e.global("JSON"), "parse", e.native("parse", 2, e.jsonParse))
 	hide(e.global("JSON"), "stringify", e.native("stringify", 3, e.jsonStringify))
 	e.boundStrings()
+	e.regexps.install(e)
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }
