@@ -2,6 +2,7 @@ package js
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf16"
 
 	"github.com/dop251/goja"
@@ -28,12 +29,15 @@ var gojaFlags = [...]struct {
 	{"dotAll", regexp.DotAll}, {"unicode", regexp.Unicode}, {"sticky", regexp.Sticky},
 }
 
-// constructorText is JavaScript, as no function of Go's is told by goja whether it was called or constructs.
-const constructorText = `(create => function RegExp(pattern, flags) { return create(pattern, flags, new.target, this) })`
+// constructorProgram is JavaScript, as no function of Go's is told by goja whether it was called or constructs. It is
+// compiled once in a process: goja's programs do not change.
+var constructorProgram = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("RegExp", "(create => function RegExp(pattern, flags) { return create(pattern, flags, new.target, this) })", false)
+})
 
 // newConstructor is RegExp.
 func (r *regexps) newConstructor() *goja.Object {
-	made, err := r.e.vm.RunScript("RegExp", constructorText)
+	made, err := r.e.vm.RunProgram(constructorProgram())
 	if err != nil {
 		panic("js: " + err.Error()) // at New, on every run: a wrong goja
 	}
