@@ -29,6 +29,7 @@ type regexps struct {
 	patterns []*pattern
 	numbers  map[string]*pattern // by flags and source
 	compiled []*pattern          // those that have a program
+	size     int                 // of these programs
 
 	recent  [8]recentObject
 	next    int // in recent
@@ -54,8 +55,11 @@ type recentObject struct {
 	pattern *pattern
 }
 
-// maxCompiled is how many programs are kept. One that is needed again is compiled again.
-const maxCompiled = 1000
+// Bounds of the programs that are kept, in number and in bytes. One that is needed again is compiled again.
+const (
+	maxCompiled = 1000
+	maxSize     = 16 << 20
+)
 
 // A number is written as two characters of the private use area: goja compiles two literal characters in a microsecond.
 const (
@@ -143,11 +147,11 @@ func (r *regexps) compile(p *pattern) error {
 	if err != nil {
 		return err
 	}
-	if len(r.compiled) == maxCompiled {
+	if r.size += program.Size(); r.size > maxSize || len(r.compiled) == maxCompiled {
 		for _, old := range r.compiled {
 			old.program = nil
 		}
-		r.compiled = r.compiled[:0]
+		r.compiled, r.size = r.compiled[:0], program.Size()
 	}
 	r.compiled = append(r.compiled, p)
 	p.program = program

@@ -11,7 +11,7 @@ import (
 func (r *regexps) execMethod(fc goja.FunctionCall) goja.Value {
 	p := r.of(fc.This)
 	if p == nil {
-		r.typeError("RegExp.prototype.exec called on %s, which is no RegExp", kindName(fc.Argument(0)))
+		r.typeError("RegExp.prototype.exec called on %s, which is no RegExp", kindName(fc.This))
 	}
 	s := r.subject(r.e.toString(fc.Argument(0)))
 	return r.builtinExec(fc.This.(*goja.Object), &s)

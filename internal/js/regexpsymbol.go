@@ -1,6 +1,7 @@
 package js
 
 import (
+	"math"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -232,11 +233,11 @@ func (r *regexps) symbolSplit(fc goja.FunctionCall) goja.Value {
 }
 
 func toUint32(v goja.Value) uint32 {
-	f := v.ToFloat()
-	if i := int64(f); float64(i) == f || f > -1<<62 && f < 1<<62 {
-		return uint32(i)
+	f := math.Mod(math.Trunc(v.ToNumber().ToFloat()), 1<<32)
+	if math.IsNaN(f) { // of what is no number, or infinite
+		return 0
 	}
-	return uint32(v.ToInteger())
+	return uint32(int64(f))
 }
 
 // pieces splits by our own exec. A search finds what the standard looks for at one place after another.

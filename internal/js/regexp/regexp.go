@@ -92,6 +92,9 @@ type Program struct {
 	start start
 }
 
+// Size is about how many bytes a program takes.
+func (p *Program) Size() int { return len(p.code) * 200 }
+
 // Compile compiles a pattern. Its error is an *Error.
 func Compile(source []uint16, flags Flags) (*Program, error) {
 	p, err := parse(source, flags)
