@@ -63,7 +63,7 @@ func least(d *time.Duration, took time.Duration) {
 }
 
 func matchInEngine(b *testing.B, text string) time.Duration {
-	e := js.New(js.Options{Seed: [32]byte{1}})
+	e := js.New(js.Options{})
 	took, _ := measured(func() {
 		out := e.Run(js.Program{Source: text, Limits: js.Limits{CPU: time.Minute, MemoryBytes: 1 << 30}}, js.Host{})
 		if out.Kind != js.KindOK {
