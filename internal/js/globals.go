@@ -20,7 +20,7 @@ type intrinsics struct {
 	arrayValues, arrayNext goja.Value
 
 	getOwnPropertyDescriptor, defineProperty, get, has, mapForEach, setForEach, mapGet, mapSet goja.Callable
-	then, dateToISO, regexpToString, keyFor                                                    goja.Callable
+	then, dateToISO, keyFor                                                                    goja.Callable
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -38,7 +38,6 @@ func (e *Engine) setGlobals() {
 	r.get = method(r.reflect, "get")
 	r.mapConstructor, r.mapGet, r.mapSet = e.global("Map"), e.protoMethod("Map", "get"), e.protoMethod("Map", "set")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
-	r.regexpToString = e.protoMethod("RegExp", "toString")
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
 	e.define("ToolError", r.toolError)
 	e.define("ToolBlocked", r.toolBlocked)
@@ -64,6 +63,7 @@ func (e *Engine) setGlobals() {
 	e.addIterators()
 	e.arrayEnds()
 	e.setLocales()
+	e.regexps.install(e)
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }

@@ -39,7 +39,7 @@ func TestPositions(t *testing.T) {
 		{"syntax: unterminated string", "let a = 1\nlet s = 'abc\nreturn s", "2:13", "let s = 'abc"},
 		{"syntax: after an emoji", `const s = "😀" 1`, "1:16", `const s = "😀" 1`},
 		{"syntax: redeclaration", "let a = 1;\nlet a = 2", "2:5", "let a = 2"},
-		{"syntax: bad regexp", "\nreturn /(/", "2:8", "return /(/"},
+		{"syntax: bad regexp", "\nreturn /(/", "2:9", "return /(/"},
 		{"syntax: escape", "return 1\n}); (async function(){", "2:1", "}); (async function(){"},
 		{"syntax: illegal break", "\nbreak", "2:1", "break"},
 		{"a tool's call site", "const x = 1\nawait tools.a.fail({})", "2:19", "await tools.a.fail({})"},

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/unistring"
 )
 
 // What tests/test262 asks of an engine, and nothing that is released has. The tests of the standard are scripts, not
@@ -18,11 +20,12 @@ type Script struct {
 
 	program *goja.Program
 	eager   bool // it could tell a lazy object from another
+	patches bool // it could change what RegExp.prototype answers
 }
 
 // CompileScript compiles a text as global code. Its error is a syntax error.
 func (e *Engine) CompileScript(text string) (*Script, error) {
-	s := newSource(text, fence{end: len(text)})
+	s := e.newSource(text, fence{end: len(text)})
 	s.code, s.wrapped = text, text
 	program, bad := s.compileScript()
 	if bad != nil {
@@ -36,7 +39,13 @@ func (e *Engine) CompileScript(text string) (*Script, error) {
 	if bad != nil {
 		return nil, errors.New(bad.message)
 	}
-	return &Script{Shared: true, program: program, eager: tellsApart(s.compiled())}, nil
+	compiled := s.compiled()
+	return &Script{
+		Shared:  !mayHoldLiteral(compiled), // the patterns of literals belong to the engine
+		program: program,
+		eager:   tellsApart(compiled),
+		patches: patches(compiled),
+	}, nil
 }
 
 func (s *source) compileScript() (*goja.Program, *fault) {
@@ -44,13 +53,22 @@ func (s *source) compileScript() (*goja.Program, *fault) {
 	if bad != nil {
 		return nil, bad
 	}
+	if bad := s.literals(tree); bad != nil {
+		return nil, bad
+	}
+	rewrite(&ast.FunctionLiteral{Body: &ast.BlockStatement{List: tree.Body}}, s.compiled())
 	return s.finish(tree)
 }
 
-// Open begins a run of scripts, in place of Run.
+// Open begins a run of scripts, in place of Run. The functions that rewritten code calls are globals here, as scripts have
+// no function around them.
 func (e *Engine) Open(l Limits, h Host) error {
 	if !e.begin(Program{Limits: l}, h) {
 		return errors.New("this engine has already run")
+	}
+	functions := e.functions()
+	for i, name := range []unistring.String{appendName, arrayName, spreadName} {
+		e.define(name.String(), functions[i])
 	}
 	return e.setRunGlobals(nil)
 }
@@ -70,6 +88,7 @@ func (e *Engine) EvalScript(s *Script) (goja.Value, error) {
 	if s.eager {
 		e.json.newCode()
 	}
+	e.regexps.patchable = e.regexps.patchable || s.patches
 	return e.vm.RunProgram(s.program)
 }
 

@@ -35,6 +35,9 @@ func (s *source) build() (*goja.Program, *fault) {
 	if s.fenced() && tagsTemplate(tree) {
 		return nil, &fault{source: s, message: "Unexpected token ```", offset: s.start}
 	}
+	if bad := s.literals(tree); bad != nil {
+		return nil, bad
+	}
 	fn.Body.List = s.withResult(fn.Body.List)
 	if rewrite(fn, s.compiled()) {
 		withFunctions(tree)
