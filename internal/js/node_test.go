@@ -23,47 +23,10 @@ var differs = map[string]string{
 	"library: string methods of html and others":   "strings have no `anchor`, `bold` and the like",
 	"numbers: exponent is right associative":       "`10 ** -5` is 0.00001, which V8 misses by a digit",
 	"numbers: radix":                               "digits beyond the precision of a number in other bases than ten, which the standard leaves free, are exact, and zeros in V8",
-
-	"async: an async iterator by hand":           noAsyncIterator,
-	"library: URL parts":                         noLibrary,
-	"library: URL relative and default ports":    noLibrary,
-	"library: URLSearchParams":                   noLibrary,
-	"library: URLSearchParams of objects":        noLibrary,
-	"library: abort controllers":                 noLibrary,
-	"library: base64":                            noLibrary,
-	"library: performance.now":                   noLibrary,
-	"library: random ids":                        noLibrary,
-	"library: text to bytes and back":            noLibrary,
-	"library: Intl.NumberFormat":                 noIntl,
-	"library: a collator":                        noIntl,
-	"library: dates for people":                  noIntl,
-	"library: formatToParts":                     noIntl,
-	"library: lists":                             noIntl,
-	"library: natural sorting":                   noIntl,
-	"library: numbers for people":                noIntl,
-	"library: plural rules":                      noIntl,
-	"library: relative time":                     noIntl,
-	"library: the zone of this place":            noIntl,
-	"library: time zones":                        noIntl,
-	"regexps: bad patterns throw":                gojaRegExp,
-	"regexps: bad patterns with u":               gojaRegExp,
-	"regexps: captures that did not take part":   gojaRegExp,
-	"regexps: case-insensitive beyond ascii":     gojaRegExp,
-	"regexps: emoji by property":                 gojaRegExp,
-	"regexps: flags and source":                  gojaRegExp,
-	"regexps: has indices":                       gojaRegExp,
-	"regexps: multiline and crlf":                gojaRegExp,
-	"regexps: unicode property escapes":          gojaRegExp,
-	"regexps: word boundaries are ascii":         gojaRegExp,
-	"strings: isWellFormed-like check by regexp": gojaRegExp,
 }
 
 const (
-	nestedDefault   = "a default in an array pattern that has a default of its own, `{ a: [b = 1] = [] }`, is refused: Invalid destructuring binding target"
-	noAsyncIterator = "there is no `Symbol.asyncIterator`"
-	noLibrary       = "URL, TextEncoder, base64, crypto, performance and AbortController are missing"
-	noIntl          = "Intl is missing, and toLocaleString and localeCompare take no options"
-	gojaRegExp      = "goja's regular expressions"
+	nestedDefault = "a default in an array pattern that has a default of its own, `{ a: [b = 1] = [] }`, is refused: Invalid destructuring binding target"
 )
 
 // nodeRunner runs the programs of its standard input as bodies of async functions, as a worker does, each in a realm of its own.
