@@ -12,7 +12,7 @@ BENCHTIME ?= 5s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-.PHONY: help build run test test-race check-strict escape soak vm fuzz bench lint vuln install uninstall clean
+.PHONY: help build run test test-race check-strict escape soak vm fuzz test262 bench lint vuln install uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,14 +46,20 @@ vm: ## the units, cgroups and kernels of Debian 12 and 13, and arm64, in emulate
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	go run ./tests/run -fuzz $(FUZZTIME)
 
+test262: ## a checkout of tc39/test262, DIR=…, against the known failures; ONLY=pattern; UPDATE=1 writes counts and failures
+	go build -tags sandboxd_test262 -o bin/test262 ./tests/test262
+	bin/test262 -dir '$(DIR)' -only '$(ONLY)' $(if $(UPDATE),-update -docs docs/javascript.md)
+
 bench: ## the figures of docs/benchmarks.md; wants an idle machine
 	go test ./tests/bench -run '^$$' -bench . -benchtime $(BENCHTIME)
 
 lint: ## go vet, gofmt and staticcheck
 	go vet ./...
 	go vet -tags sandboxd_layers ./internal/jail ./tests/escape/...
+	go vet -tags sandboxd_test262 ./internal/js ./tests/test262
 	@test -z "$$(gofmt -l .)" || { echo "gofmt wants: $$(gofmt -l .)"; exit 1; }
 	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -tags sandboxd_test262 ./internal/js ./tests/test262
 
 vuln: ## govulncheck; takes its database from the network
 	go run $(GOVULNCHECK) ./...

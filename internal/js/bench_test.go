@@ -2,7 +2,9 @@ package js_test
 
 import (
 	"fmt"
+	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -167,4 +169,47 @@ func measured(f func()) (cpu time.Duration, allocated uint64) {
 	cpu = processCPU() - began
 	runtime.ReadMemStats(&after)
 	return cpu, after.TotalAlloc - before.TotalAlloc
+}
+
+// BenchmarkCliffs runs the programs that take goja a time that grows with the square of the data: here, in goja alone, and
+// in node where it is installed. The least of each arm is told; judge by the ratios. goja is left out of what takes it a
+// minute.
+func BenchmarkCliffs(b *testing.B) {
+	for _, c := range cliffs {
+		b.Run(c.name, func(b *testing.B) {
+			ours, plain, node := time.Duration(1<<62), time.Duration(1<<62), time.Duration(1<<62)
+			for b.Loop() {
+				e := js.New(js.Options{})
+				cpu, _ := measured(func() {
+					if out := e.Run(js.Program{Source: c.text, Limits: js.Limits{CPU: time.Minute}}, js.Host{}); out.Kind != js.KindOK {
+						b.Fatal(brief(out))
+					}
+				})
+				ours = min(ours, cpu)
+				node = min(node, inNode(c.text))
+			}
+			if !slowInGoja[c.name] {
+				plain, _ = inGoja(b, c.text, nil)
+				b.ReportMetric(float64(plain)/float64(ours), "goja/ours")
+			}
+			if node > 0 {
+				b.ReportMetric(float64(ours)/float64(node), "ours/node")
+			}
+			b.ReportMetric(ours.Seconds()*1e3, "cpu-ms")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+var slowInGoja = map[string]bool{"append-100k": true, "append-unicode": true, "shift-100k": true, "queue": true}
+
+// inNode is the CPU time that a program takes in node, its start apart; 0 if there is none.
+func inNode(text string) time.Duration {
+	const script = `const f = new Function(process.argv[1]), a = process.cpuUsage(); f(); const b = process.cpuUsage(a); console.log(b.user + b.system)`
+	out, err := exec.Command("node", "-e", script, text).Output()
+	if err != nil {
+		return 0
+	}
+	us, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+	return time.Duration(us) * time.Microsecond
 }

@@ -65,7 +65,7 @@ func (c *cloner) object(o *goja.Object) *goja.Object {
 	case kindDate:
 		return c.keep(o, c.construct("Date", o.ToNumber()))
 	case kindRegExp:
-		return c.keep(o, c.construct("RegExp", o.Get("source"), o.Get("flags")))
+		return c.keep(o, c.e.regexps.clone(o))
 	case kindError:
 		return c.errorObject(o)
 	case kindWrapper:

@@ -31,7 +31,7 @@ func (e *Engine) compile(text string) (*goja.Program, *Outcome) {
 
 func (e *Engine) find(text string) (*goja.Program, *fault) {
 	fences := findFences(text)
-	e.source = newSource(text, fence{end: len(text)})
+	e.source = e.newSource(text, fence{end: len(text)})
 	if len(fences) == 0 {
 		return e.source.read()
 	}
@@ -42,7 +42,7 @@ func (e *Engine) find(text string) (*goja.Program, *fault) {
 		}
 	}
 	f, several := chooseFence(fences)
-	e.source = newSource(text, f)
+	e.source = e.newSource(text, f)
 	if several {
 		return nil, &fault{source: e.source, offset: f.start, final: true, message: severalFences}
 	}

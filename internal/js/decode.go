@@ -190,9 +190,10 @@ func setOwn(o *goja.Object, key string, v goja.Value) {
 	o.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
-// setAt and deleteAt do it at a step, which can be a name that a Go string can't hold.
+// setAt and deleteAt do it at a step, which can be a name that a Go string can't hold. What can't be changed stays as it
+// is, but a proxy may throw.
 func (e *Engine) setAt(o *goja.Object, at step, v goja.Value) {
-	if at.exact == nil {
+	if at.exact == nil && kindOf(o) != kindProxy {
 		setOwn(o, at.name, v)
 		return
 	}
@@ -201,13 +202,13 @@ func (e *Engine) setAt(o *goja.Object, at step, v goja.Value) {
 	for _, flag := range []string{"writable", "enumerable", "configurable"} {
 		setOwn(d, flag, e.vm.ToValue(true))
 	}
-	e.invoke(e.real.reflect, "defineProperty", o, at.exact, d)
+	e.invoke(e.real.reflect, "defineProperty", o, at.value(e.vm), d)
 }
 
 func (e *Engine) deleteAt(o *goja.Object, at step) {
-	if at.exact == nil {
-		_ = o.Delete(at.name) // what can't be deleted stays
+	if at.exact == nil && kindOf(o) != kindProxy {
+		_ = o.Delete(at.name)
 		return
 	}
-	e.invoke(e.real.reflect, "deleteProperty", o, at.exact)
+	e.invoke(e.real.reflect, "deleteProperty", o, at.value(e.vm))
 }

@@ -57,7 +57,12 @@ type Engine struct {
 	json     *reader
 	random   *rand.ChaCha8 // all that is random in a run; seeded by it
 	clock    clock
+	regexps  regexps
 	timers   timers
+	tips     tips
+	queues   queues
+	locales  *locales
+	addition goja.Callable // the `+` of ECMAScript, made when it is first used
 	console  console
 	rejected rejections
 	answers  results
@@ -80,8 +85,7 @@ type stop struct {
 	at                  []goja.StackFrame // where, if it was known at once
 }
 
-// New returns an engine that is ready to run. It also sets the process up for one program: stack and GC bounds,
-// UTC, and regular expressions without a cap on backtracking.
+// New returns an engine that is ready to run. It also sets the process up for one program: stack and GC bounds, UTC.
 func New(opts Options) *Engine {
 	setProcess()
 	e := &Engine{
@@ -95,7 +99,7 @@ func New(opts Options) *Engine {
 	e.dog = newWatchdog(e, opts.CPUTime)
 	e.vm.SetMaxCallStackSize(maxCallDepth)
 	// eval and Function are harmless in here, but a source map would make goja open the file it names.
-	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.json.newCode))
+	e.vm.SetParserOptions(before(parser.WithDisableSourceMaps, e.newCode))
 	e.random = rand.NewChaCha8(seedKey(0))
 	e.vm.SetRandSource(rand.New(e.random).Float64)
 	e.now = e.clock.now
@@ -171,7 +175,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 	e.started = true
 	e.host = h
 	e.limits = p.Limits.withDefaults()
-	e.source = newSource(p.Source, fence{end: len(p.Source)})
+	e.source = e.newSource(p.Source, fence{end: len(p.Source)})
 	e.tools = newToolbox(e, p.Servers, p.Names)
 	e.random.Seed(seedKey(p.Seed))
 	e.clock.set(p.Now, p.Still)
@@ -179,6 +183,7 @@ func (e *Engine) begin(p Program, h Host) bool {
 		time.Local = p.Zone // goja's local time
 	}
 	e.json.eager = tellsApart(p.Source)
+	e.regexps.patchable = patches(p.Source)
 	e.dog.begin(e.limits)
 	return true
 }

@@ -13,12 +13,14 @@ import (
 type intrinsics struct {
 	typeError, rangeError, syntaxError, plainError, toolError, toolBlocked *goja.Object
 
-	object, reflect, objectPrototype, arrayPrototype *goja.Object
+	object, reflect, objectPrototype, arrayPrototype, bigIntPrototype *goja.Object
 
-	mapConstructor *goja.Object
+	mapConstructor         *goja.Object
+	arrayIterator          *goja.Object // the prototype of array iterators; set when a program is launched, as are the next two
+	arrayValues, arrayNext goja.Value
 
 	getOwnPropertyDescriptor, defineProperty, get, has, mapForEach, setForEach, mapGet, mapSet goja.Callable
-	then, dateToISO, regexpToString, keyFor                                                    goja.Callable
+	then, dateToISO, keyFor                                                                    goja.Callable
 }
 
 // setGlobals makes what every program sees; setRunGlobals what is particular to a run.
@@ -29,12 +31,13 @@ func (e *Engine) setGlobals() {
 	r.object, r.reflect = e.global("Object"), e.global("Reflect")
 	r.getOwnPropertyDescriptor, r.has = method(r.reflect, "getOwnPropertyDescriptor"), method(r.reflect, "has")
 	r.objectPrototype, r.arrayPrototype = e.prototype("Object"), e.prototype("Array")
+	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
+	e.mendDates()
 	r.defineProperty, r.keyFor = method(r.reflect, "defineProperty"), method(e.global("Symbol"), "keyFor")
 	r.get = method(r.reflect, "get")
 	r.mapConstructor, r.mapGet, r.mapSet = e.global("Map"), e.protoMethod("Map", "get"), e.protoMethod("Map", "set")
 	r.then, r.dateToISO = e.protoMethod("Promise", "then"), e.protoMethod("Date", "toISOString")
-	r.regexpToString = e.protoMethod("RegExp", "toString")
 	r.toolError, r.toolBlocked = e.errorClass("ToolError"), e.errorClass("ToolBlocked")
 	e.define("ToolError", r.toolError)
 	e.define("ToolBlocked", r.toolBlocked)
@@ -58,6 +61,9 @@ func (e *Engine) setGlobals() {
 	e.boundStrings()
 	e.addFunctions()
 	e.addIterators()
+	e.arrayEnds()
+	e.setLocales()
+	e.regexps.install(e)
 	e.json.beyond = e.newBeyond()
 	e.settleFirst()
 }

@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "write testdata/globals.golden")
 
 // listGlobals walks everything that can be reached from the global object by own properties and prototypes.
 const listGlobals = `
+void Intl; // it is made when it is first asked for
 const seen = new Set(), out = [];
 const walk = (o, path) => {
   if (o === null || typeof o !== "object" && typeof o !== "function" || seen.has(o)) return;

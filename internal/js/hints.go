@@ -89,11 +89,12 @@ func (e *Engine) instead(hint string) string {
 
 // Compiled when they are first used: a worker whose program is right pays nothing for them at its birth.
 var (
-	notDefined   = lazily(`^ReferenceError: (\S+) is not defined`)
-	ofUndefined  = lazily(`^TypeError: Cannot read property '.*' of undefined`)
-	importSyntax = lazily(`^\s*(?:import\b|export\b.*\bfrom\b)|\bimport\s*[.(]`)
-	colonRefused = lazily(`(?:Unexpected token :|found ":")$`)
-	objectSyntax = lazily(`^\s*\{?\s*(?:[\pL_$][\pL\pN_$]*|"[^"]*"|'[^']*')\s*:`)
+	notDefined    = lazily(`^ReferenceError: (\S+) is not defined`)
+	ofUndefined   = lazily(`^TypeError: Cannot read property '.*' of undefined`)
+	importSyntax  = lazily(`^\s*(?:import\b|export\b.*\bfrom\b)|\bimport\s*[.(]`)
+	colonRefused  = lazily(`(?:Unexpected token :|found ":")$`)
+	objectSyntax  = lazily(`^\s*\{?\s*(?:[\pL_$][\pL\pN_$]*|"[^"]*"|'[^']*')\s*:`)
+	nestedDefault = lazily(`\[[^\]]*=[^\]]*\]\s*=`)
 )
 
 func lazily(pattern string) func() *regexp.Regexp {
@@ -142,6 +143,8 @@ func (e *Engine) syntaxHint(failure *Error, s *source) string {
 		return e.instead(noModules)
 	case strings.ContainsAny(failure.Frame, "“”‘’"):
 		return "the line has typographic quotation marks: use \" or '"
+	case strings.HasSuffix(failure.Message, "Invalid destructuring binding target") && nestedDefault().MatchString(failure.Frame):
+		return "the engine can't read an array pattern that has defaults inside and one of its own: take that array apart on a line of its own"
 	case colonRefused().MatchString(failure.Message) && objectSyntax().MatchString(failure.Frame):
 		return "a statement can't begin with an object: write return { … }, or ({ … })"
 	}

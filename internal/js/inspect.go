@@ -102,7 +102,7 @@ func (in *inspector) short(o *goja.Object, k kind) bool {
 	case kindDate:
 		in.WriteString(in.native(in.e.real.dateToISO, o, "Invalid Date"))
 	case kindRegExp:
-		in.WriteString(in.native(in.e.real.regexpToString, o, "[RegExp]"))
+		in.WriteString(in.e.regexps.text(o))
 	case kindPromise:
 		states := map[goja.PromiseState]string{
 			goja.PromiseStatePending: "<pending>", goja.PromiseStateFulfilled: "<fulfilled>", goja.PromiseStateRejected: "<rejected>",

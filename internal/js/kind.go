@@ -113,11 +113,12 @@ func kindName(v goja.Value) string {
 	return "a boolean"
 }
 
-// isArray is ECMAScript's IsArray: it looks through proxies.
+// isArray is ECMAScript's IsArray: it looks through proxies, and throws for one that was revoked.
 func isArray(o *goja.Object) bool {
 	for kindOf(o) == kindProxy {
 		target := o.Export().(goja.Proxy).Target()
 		if target == nil {
+			o.ClassName() // throws
 			return false
 		}
 		o = target

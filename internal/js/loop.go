@@ -38,7 +38,7 @@ func (e *Engine) run(p Program) Outcome {
 func (e *Engine) start(program *goja.Program) (main *goja.Promise, err error) {
 	e.dog.enter()
 	defer e.dog.leave()
-	v, err := e.vm.RunProgram(program)
+	v, err := e.launch(program)
 	if err != nil {
 		return nil, err
 	}

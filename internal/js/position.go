@@ -22,6 +22,13 @@ type source struct {
 	wrapped    string // the code in our function
 	lowered    *lowered
 	exported   string // the name of its default export
+	regexps    *regexps
+}
+
+func (e *Engine) newSource(text string, code fence) *source {
+	s := newSource(text, code)
+	s.regexps = &e.regexps
+	return s
 }
 
 func newSource(text string, code fence) *source {

@@ -5,8 +5,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"github.com/dlclark/regexp2/v2"
 )
 
 const (
@@ -23,8 +21,6 @@ const (
 var setProcess = sync.OnceFunc(func() {
 	debug.SetMaxStack(maxGoStack)
 	debug.SetGCPercent(gcPercent)
-	// goja takes a full backtracking stack for "no match": a silent wrong answer. The watchdog bounds time.
-	regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1
 	time.Local = time.UTC // else the first local date opens /etc/localtime
 })
 

@@ -39,7 +39,9 @@ func (e *Engine) nameReceiver(failure *Error, at thrownPlace) {
 	case 0:
 		better = s.explain(report)
 	case 1:
-		better = s.within(report)
+		if better = s.within(report); better == "" {
+			better = s.spread(report)
+		}
 	}
 	if better != "" {
 		failure.Message = clipText("TypeError: "+better, maxMessage)
@@ -107,6 +109,16 @@ func (s *scene) within(report string) (better string) {
 		}
 	})
 	return better
+}
+
+// spread explains what an array literal could not take the items of, which a function of ours does, see rewrite.go.
+func (s *scene) spread(report string) string {
+	for _, n := range s.nodes {
+		if x, ok := n.(*ast.SpreadElement); ok && x.Expression.Idx0() == s.at {
+			return s.explain(report)
+		}
+	}
+	return ""
 }
 
 // uncalled explains a call of what is no function.

@@ -6,7 +6,7 @@ import (
 )
 
 // restack gives the frames of an Error's stack in a text their places in the program as it was sent, and drops those
-// of the wrapper, of esbuild's helpers and of the library.
+// of what is not the program's: the wrapper, esbuild's helpers and the library.
 func (s *source) restack(text string) string {
 	const frame = "\tat "
 	if !strings.Contains(text, frame) {
@@ -15,7 +15,7 @@ func (s *source) restack(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		before, rest, isFrame := strings.Cut(line, frame)
-		if isFrame && strings.Contains(rest, libraryFile) {
+		if isFrame && (strings.Contains(rest, libraryFile) || strings.HasPrefix(rest, "RegExp (RegExp:")) { // our constructor, which is JavaScript
 			continue
 		}
 		at, ok := framePosition(line)

@@ -96,19 +96,24 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 	if v == nil {
 		v = goja.Undefined()
 	}
-	o, ok := v.(*goja.Object)
-	if ok || goja.IsBigInt(v) {
-		if !ok {
-			o = v.ToObject(s.e.vm)
-		}
-		if toJSON, ok := goja.AssertFunction(o.Get("toJSON")); ok {
-			v = must(toJSON(v, at.value(s.e.vm)))
-		}
+	if toJSON, ok := goja.AssertFunction(s.toJSON(v)); ok {
+		v = must(toJSON(v, at.value(s.e.vm)))
 	}
 	if s.replacer != nil {
 		v = must(s.replacer(holder, at.value(s.e.vm), v))
 	}
 	return s.unwrapped(v)
+}
+
+// toJSON is that of an object or a BigInt, which a getter of its prototype sees as it is.
+func (s *stringifier) toJSON(v goja.Value) goja.Value {
+	if o, ok := v.(*goja.Object); ok {
+		return o.Get("toJSON")
+	}
+	if goja.IsBigInt(v) {
+		return s.e.invoke(s.e.real.reflect, "get", s.e.real.bigIntPrototype, s.e.vm.ToValue("toJSON"), v)
+	}
+	return nil
 }
 
 func must[T any](v T, err error) T {

@@ -57,6 +57,7 @@ func TestLowering(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"async generator", "async function* g() { yield 1; const x = yield 2; return x } const i = g(); return [await i.next(), await i.next(), await i.next(7), await i.next()]",
 			`ok [{"value":1,"done":false},{"value":2,"done":false},{"value":7,"done":true},{"done":true}]`},
+		{"the last code point, which goja's parser fails on", "return ['\\u{10FFFF}'.codePointAt(0), /^\\u{10FFFF}$/u.test('\\u{10FFFF}')]", "ok [1114111,true]"},
 		{"yield awaits", "async function* g() { yield Promise.resolve(1) } for await (const x of g()) return x", "ok 1"},
 		{"yield*", "async function* g() { const r = yield* [1, Promise.resolve(2)]; yield r ?? 'end' } const out = []; for await (const x of g()) out.push(x); return out", `ok [1,2,"end"]`},
 		{"yield* of async", "async function* h() { yield 1; return 2 } async function* g() { yield yield* h() } const out = []; for await (const x of g()) out.push(x); return out", "ok [1,2]"},

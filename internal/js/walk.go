@@ -2,6 +2,7 @@ package js
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/dop251/goja/ast"
 )
@@ -10,7 +11,7 @@ import (
 const maxWalk = 2000
 
 // walk visits a node, and those below it if visit says so, in the order of the text. goja has no such function. This
-// one is slow, and only for programs that something is unusual about.
+// one takes about half as long as parsing, and is only for programs that there is something to look for in.
 func walk(n ast.Node, visit func(ast.Node) bool) { walker{visit: visit}.node(n) }
 
 type walker struct {
@@ -25,12 +26,30 @@ func (w walker) node(n ast.Node) {
 }
 
 func (w walker) fields(v reflect.Value) {
-	for i := range v.NumField() {
-		// A DeclarationList names nodes that stand elsewhere in the tree.
-		if name := v.Type().Field(i).Name; name != "DeclarationList" && name != "File" {
-			w.value(v.Field(i))
+	for _, i := range below(v.Type()) {
+		w.value(v.Field(i))
+	}
+}
+
+// fieldsBelow are the fields of each type of node that can hold nodes, once it was met.
+var fieldsBelow sync.Map
+
+func below(t reflect.Type) (list []int) {
+	if known, ok := fieldsBelow.Load(t); ok {
+		return known.([]int)
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch f.Type.Kind() {
+		case reflect.Slice, reflect.Interface, reflect.Pointer, reflect.Struct:
+			// A DeclarationList names nodes that stand elsewhere in the tree.
+			if f.Name != "DeclarationList" && f.Name != "File" {
+				list = append(list, i)
+			}
 		}
 	}
+	fieldsBelow.Store(t, list)
+	return list
 }
 
 func (w walker) value(v reflect.Value) {

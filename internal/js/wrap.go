@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,10 +24,9 @@ const (
 // build parses what is to be compiled of the source, makes sure that it is one function body and nothing else, gives
 // it its value, and compiles it.
 func (s *source) build() (*goja.Program, *fault) {
-	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
-	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
-	if err != nil {
-		return nil, s.fault(err)
+	tree, bad := s.parse()
+	if bad != nil {
+		return nil, bad
 	}
 	fn, at, ok := s.body(tree)
 	if !ok {
@@ -35,7 +35,34 @@ func (s *source) build() (*goja.Program, *fault) {
 	if s.fenced() && tagsTemplate(tree) {
 		return nil, &fault{source: s, message: "Unexpected token ```", offset: s.start}
 	}
+	if bad := s.literals(tree); bad != nil {
+		return nil, bad
+	}
 	fn.Body.List = s.withResult(fn.Body.List)
+	if rewrite(fn, s.compiled()) {
+		withFunctions(tree)
+	}
+	return s.finish(tree)
+}
+
+// parse reads what is to be compiled. A fault of the parser itself, which it has for the literal "\u{10FFFF}", counts as a
+// text that it does not know: esbuild writes it in other words.
+func (s *source) parse() (tree *ast.Program, bad *fault) {
+	defer func() {
+		if x := recover(); x != nil {
+			tree, bad = nil, &fault{source: s, message: fmt.Sprint(x), offset: s.start}
+		}
+	}()
+	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
+	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	return tree, nil
+}
+
+func (s *source) finish(tree *ast.Program) (*goja.Program, *fault) {
+	hoist(tree, strings.TrimPrefix(s.compiled(), prefix))
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		return nil, s.fault(err)

@@ -24,6 +24,11 @@ func TestIntake(t *testing.T) {
 		{"trailing assignment", "result = await tools.t.echo({a: 1})", `{"a":1}`},
 		{"await and return at the top", "const r: any = await tools.t.echo({a: 1});\nif (r.a) return 'yes';\nreturn 'no'", `"yes"`},
 		{"async generator and for await", "async function* pages() { for (let p = 1; p < 4; p++) yield await tools.t.echo({p}) }\nconst all = [];\nfor await (const {p} of pages()) all.push(p);\nreturn all", "[1,2,3]"},
+		{"CRLF text with $ and m", "return 'a\\r\\nb'.match(/^.*$/gm)", `["a","","b"]`},
+		{"letters of any script", "return ['né', '1'].map(s => /^\\p{L}+$/u.test(s))", "[true,false]"},
+		{"word boundaries", "return 'né'.split(/\\b/)", `["n","é"]`},
+		{"long quoted string", "return /\"(?:[^\"\\\\]|\\\\.)*\"/.exec('\"' + 'a'.repeat(20000) + '\"')[0].length", "20002"},
+		{"named groups", "return [...'a=1;b=2'.matchAll(/(?<k>\\w)=(?<v>\\d)/g)].map(m => ({ ...m.groups }))", `[{"k":"a","v":"1"},{"k":"b","v":"2"}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := g.value(t, c.source); got != c.want {

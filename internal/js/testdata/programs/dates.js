@@ -1,0 +1,101 @@
+//// iso texts
+return ["2024-02-29", "2024-02-29T12:30", "2024-02-29T12:30:15.123Z", "2024-02-29T12:30+02:00", "2024", "2024-13-01", "2023-02-30", "-000001-01-01T00:00:00Z", "+010000-01-01T00:00:00Z"].map(s => { const t = Date.parse(s); return isNaN(t) ? null : t; });
+
+//// texts that are not iso
+return ["Jan 5, 2024", "5 January 2024 10:00", "Fri, 05 Jan 2024 10:00:00 GMT", "2024/01/05", "01/05/2024", "January 5, 2024 3:04 PM", "nope", "2024-1-5"].map(s => { const d = new Date(s); return isNaN(d) ? null : d.toISOString(); });
+
+//// parts, local and utc
+const d = new Date("2024-03-10T15:16:17.018Z");
+return [d.getFullYear(), d.getMonth(), d.getDate(), d.getDay(), d.getHours(), d.getMinutes(), d.getSeconds(), d.getMilliseconds(), d.getUTCDay(), d.getTimezoneOffset(), d.getTime()];
+
+//// overflow of parts
+return [new Date(2024, 0, 32), new Date(2024, 12, 1), new Date(2024, 2, 0), new Date(2024, 0, 1, 25), new Date(99, 0), new Date(2024, -1)].map(d => d.toISOString());
+
+//// adding months clamps by hand
+const add = (iso, n) => { const d = new Date(iso + "T00:00:00Z"), day = d.getUTCDate(); d.setUTCDate(1); d.setUTCMonth(d.getUTCMonth() + n); const last = new Date(Date.UTC(d.getUTCFullYear(), d.getUTCMonth() + 1, 0)).getUTCDate(); d.setUTCDate(Math.min(day, last)); return d.toISOString().slice(0, 10); };
+return [add("2024-01-31", 1), add("2023-01-31", 1), add("2024-11-30", 3), add("2024-03-31", -1)];
+
+//// days between
+const days = (a, b) => Math.round((Date.parse(b) - Date.parse(a)) / 864e5);
+return [days("2024-02-28", "2024-03-01"), days("2023-02-28", "2023-03-01"), days("2024-12-31", "2024-01-01"), days("1970-01-01", "2024-01-01")];
+
+//// business days
+let n = 0;
+for (let d = new Date("2024-05-01"); d <= new Date("2024-05-31"); d.setDate(d.getDate() + 1)) if (![0, 6].includes(d.getDay())) n++;
+return n;
+
+//// iso week
+const week = s => { const d = new Date(s); d.setUTCDate(d.getUTCDate() + 4 - (d.getUTCDay() || 7)); return Math.ceil(((d - Date.UTC(d.getUTCFullYear(), 0, 1)) / 864e5 + 1) / 7); };
+return ["2024-01-01", "2023-01-01", "2020-12-31", "2024-12-30"].map(week);
+
+//// group by month
+const rows = [["2024-01-05", 1], ["2024-02-01", 2], ["2024-01-31", 3]];
+return rows.reduce((o, [d, v]) => { const k = new Date(d).toISOString().slice(0, 7); o[k] = (o[k] ?? 0) + v; return o; }, {});
+
+//// sort by date and filter a range
+const ds = ["2024-03-01T00:00:00Z", "2023-12-31T23:59:59Z", "2024-01-15"].map(s => new Date(s));
+return ds.filter(d => d >= new Date("2024-01-01")).sort((a, b) => a - b).map(d => d.toJSON());
+
+//// relative time by hand
+const now = Date.UTC(2024, 0, 10), ago = ms => { for (const [u, n] of [["day", 864e5], ["hour", 36e5], ["minute", 6e4]]) { const k = Math.floor(ms / n); if (k) return `${k} ${u}${k > 1 ? "s" : ""} ago`; } return "just now"; };
+return [5e3, 61e3, 7.3e6, 2e8].map(ago);
+
+//// invalid dates
+const d = new Date("x");
+return [d.getTime(), d.getFullYear(), isNaN(d), String(d), d.toJSON(), (() => { try { d.toISOString(); } catch (e) { return e.name; } })(), JSON.stringify({ d })];
+
+//// date texts
+const d = new Date(Date.UTC(2024, 0, 5, 9, 8, 7));
+return [d.toISOString(), d.toUTCString(), d.toString(), d.toDateString(), d.toTimeString(), JSON.stringify(d), `${d}`.length, d.valueOf()];
+
+//// setters return time
+const d = new Date(0);
+return [d.setFullYear(2024), d.setMonth(1), d.setDate(30), d.setHours(1, 2, 3, 4), d.setTime(5), d.setMinutes(90), d.setUTCSeconds(-1)];
+
+//// dates coerce
+const a = new Date(1000), b = new Date(2000);
+return [b - a, +a, a < b, a == new Date(1000), a + 1 === String(a) + "1", typeof (a + 1), typeof Date(), a[Symbol.toPrimitive]("number")];
+
+//// leap years
+return [1900, 2000, 2023, 2024].map(y => new Date(y, 1, 29).getMonth() === 1);
+
+//// calendar of a month
+const y = 2024, m = 1, first = new Date(y, m, 1).getDay(), n = new Date(y, m + 1, 0).getDate(), rows = [];
+let row = Array(first).fill("  ");
+for (let d = 1; d <= n; d++) { row.push(String(d).padStart(2)); if (row.length === 7) { rows.push(row.join(" ")); row = []; } }
+if (row.length) rows.push(row.join(" "));
+return rows;
+
+//// epoch seconds and durations
+const f = s => [s / 3600, s / 60 % 60, s % 60].map(x => String(Math.floor(x)).padStart(2, "0")).join(":");
+return [new Date(1700000000 * 1000).toISOString(), f(3661), f(86399), f(0.5)];
+
+//// iso durations
+const p = s => { const m = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(s); return m ? m.slice(1).map(x => +(x ?? 0)).reduce((t, v, i) => t + v * [86400, 3600, 60, 1][i], 0) : null; };
+return ["P1DT2H", "PT90M", "PT5S", "nope"].map(p);
+
+//// extremes
+return [new Date(8.64e15).toISOString(), isNaN(new Date(8.64e15 + 1)), new Date(-1).toISOString(), new Date(-62198755200000).toISOString(), new Date(0, 0).getFullYear()];
+
+//// age
+const age = (b, n) => { const [x, y] = [b, n].map(s => new Date(s)); let a = y.getUTCFullYear() - x.getUTCFullYear(); if (y.getUTCMonth() < x.getUTCMonth() || y.getUTCMonth() === x.getUTCMonth() && y.getUTCDate() < x.getUTCDate()) a--; return a; };
+return [age("2000-02-29", "2024-02-28"), age("2000-02-29", "2024-02-29"), age("1999-12-31", "2000-01-01")];
+
+//// now is a number and goes on
+const t = Date.now();
+return [Number.isInteger(t), t > 1.6e12, Math.abs(new Date() - t) < 1000];
+
+//// date in template and key
+const o = { [new Date(0)]: 1 };
+return [Object.keys(o)[0], new Date(2024, 5).toISOString(), new Date(new Date(5)).getTime(), new Date(null).getTime(), isNaN(new Date(undefined))];
+
+//// quarters
+return ["2024-01-31", "2024-04-01", "2024-12-31"].map(s => `Q${Math.floor(new Date(s).getUTCMonth() / 3) + 1}`);
+
+//// nth weekday of a month
+const nth = (y, m, wd, n) => { const d = new Date(Date.UTC(y, m, 1)); d.setUTCDate(1 + (7 + wd - d.getUTCDay()) % 7 + (n - 1) * 7); return d.toISOString().slice(0, 10); };
+return [nth(2024, 10, 4, 4), nth(2024, 0, 1, 3), nth(2024, 4, 1, 1)];
+
+//// overlap of intervals
+const iv = [["09:00", "10:30"], ["10:00", "11:00"], ["12:00", "13:00"]].map(p => p.map(t => new Date(`2024-01-01T${t}Z`).getTime())).sort((a, b) => a[0] - b[0]);
+return iv.reduce((out, [s, e]) => { const l = out.at(-1); if (l && s <= l[1]) l[1] = Math.max(l[1], e); else out.push([s, e]); return out; }, []).map(p => p.map(t => new Date(t).toISOString().slice(11, 16)));

@@ -1,0 +1,1 @@
+var included = true;

@@ -1,0 +1,4 @@
+/*---
+flags: [async]
+---*/
+$DONE("as it should");

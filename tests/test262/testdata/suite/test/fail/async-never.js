@@ -1,0 +1,4 @@
+/*---
+flags: [async]
+---*/
+new Promise(function () {});

@@ -1,0 +1,4 @@
+/*---
+description: passes in goja
+---*/
+assert(typeof tools === "undefined", "tools");

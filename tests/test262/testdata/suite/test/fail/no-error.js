@@ -1,0 +1,6 @@
+/*---
+negative:
+  phase: parse
+  type: SyntaxError
+---*/
+var a;

@@ -1,0 +1,4 @@
+/*---
+description: passes in sloppy mode
+---*/
+undeclared = 1;

@@ -1,0 +1,4 @@
+/*---
+features: [one]
+---*/
+assert(false, "as it should");

@@ -1,0 +1,4 @@
+/*---
+features: [Temporal]
+---*/
+

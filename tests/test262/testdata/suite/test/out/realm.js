@@ -1,0 +1,4 @@
+/*---
+description: asks without saying so
+---*/
+$262.createRealm();

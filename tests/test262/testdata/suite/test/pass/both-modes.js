@@ -1,0 +1,4 @@
+/*---
+features: [one, two]
+---*/
+assert((function () { return this === undefined; })() === (function () { return !this; })(), "mode");

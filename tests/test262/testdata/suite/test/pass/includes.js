@@ -1,0 +1,4 @@
+/*---
+includes: [more.js]
+---*/
+assert(included, "not included");

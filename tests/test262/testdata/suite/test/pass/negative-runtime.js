@@ -1,0 +1,6 @@
+/*---
+negative:
+  phase: runtime
+  type: RangeError
+---*/
+throw new RangeError();

@@ -1,0 +1,5 @@
+#!/hashbang
+/*---
+flags: [raw]
+---*/
+if (typeof assert !== "undefined") throw 1;

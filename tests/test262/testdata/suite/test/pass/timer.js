@@ -1,0 +1,5 @@
+/*---
+flags: [async]
+description: goja has no timers
+---*/
+setTimeout($DONE, 1);
