@@ -66,8 +66,8 @@ const (
 	gojaRegExp      = "goja's regular expressions"
 )
 
-// inNode runs the programs of its standard input as bodies of async functions, as a worker does, each in a realm of its own.
-const inNode = `
+// nodeRunner runs the programs of its standard input as bodies of async functions, as a worker does, each in a realm of its own.
+const nodeRunner = `
 const vm = require("node:vm"), out = {};
 const { programs } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const given = { URL, URLSearchParams, TextEncoder, TextDecoder, atob, btoa, crypto, performance, structuredClone, setTimeout, setInterval,
@@ -223,7 +223,7 @@ func askNode(t *testing.T, programs []dataProgram) (g goldens) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(node, "-e", inNode)
+	command := exec.Command(node, "-e", nodeRunner)
 	command.Env = append(os.Environ(), "TZ=UTC", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8")
 	command.Stdin = bytes.NewReader(input)
 	command.Stderr = os.Stderr
