@@ -32,6 +32,7 @@ func TestGrowing(t *testing.T) {
 		{"s = s + a + b, numbers first", "let s = ''; s = 1; s = s + 2 + 'x'; return s", `ok "3x"`},
 		{"s = s + a + b in order", "const log = []; const f = x => (log.push(x), x); let s = 'a'; s = s + f('b') + (s = 'z', f('c')); return [s, log]", `ok ["abc",["b","c"]]`},
 		{"template", "let s = ''; for (let i = 0; i < 300; i++) s = `${s}${i},`; return [s.length, s.slice(-4)]", `ok [1090,"299,"]`},
+		{"templates in each other", "let s = ''; for (let i = 0; i < 3; i++) { " + nestedTemplates(60) + " } return s", `ok "x"`},
 		{"template with an object", "let s = { toString() { return 'o' } }; s = `${s}-${1}`; return s", `ok "o-1"`},
 		{"template with a symbol", "let s = Symbol(); try { s = `${s}x` } catch (e) { return e.name }", `ok "TypeError"`},
 		{"reduce", "return ['a', 'b', 'c'].reduce((s, r) => s + r + '\\n', '')", `ok "a\nb\nc\n"`},
@@ -56,6 +57,16 @@ func TestGrowing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nestedTemplates are assignments of s, each within the next: an expression that stood in two places each time would be
+// there more often than there are atoms.
+func nestedTemplates(n int) string {
+	text := "s = `${s}x`"
+	for range n {
+		text = "s = `${s}${" + text + "}`"
+	}
+	return "s = ''; " + text
 }
 
 func make300() []byte {

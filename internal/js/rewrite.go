@@ -186,7 +186,7 @@ func (r *rewriting) mark(n ast.Node) {
 		}
 	case *ast.TemplateLiteral:
 		if right.Tag == nil && right.Elements[0].Parsed == "" && len(right.Expressions) > 0 && isNamed(right.Expressions[0], id.Name) {
-			r.templates[a] = !holdsFunction(right)
+			r.templates[a] = !standsOnce(right)
 		}
 	}
 }
@@ -211,11 +211,12 @@ func isNamed(x ast.Expression, name unistring.String) bool {
 	return ok && id.Name == name
 }
 
-// holdsFunction says that there is a function in an expression, which can't stand in two places of a tree.
-func holdsFunction(x ast.Expression) (found bool) {
+// standsOnce says that there is something in an expression that can't be in two places of a tree: a function, or an
+// assignment that may be there twice itself, and so on.
+func standsOnce(x ast.Expression) (found bool) {
 	t := tree{before: func(n ast.Node) {
 		switch n.(type) {
-		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral:
+		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral, *ast.AssignExpression:
 			found = true
 		}
 	}}
