@@ -160,6 +160,15 @@ func TestRegExpLimits(t *testing.T) {
 	}
 }
 
+// Programs of patterns are dropped when there are many, but not from under a replacement that is at work.
+func TestManyPatternsInAReplacement(t *testing.T) {
+	const text = `return 'ab'.replace(/(?<x>a|b)/g, (...a) => { for (let i = 0; i < 1100; i++) new RegExp(a[0] + i); return a.at(-1).x + '!' })`
+	out, _ := run(t, js.Program{Source: text, Limits: js.Limits{CPU: time.Minute}}, nil)
+	if got, want := brief(out), `ok "a!b!"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // RegExp objects are what the rest of the engine takes them for.
 func TestRegExpElsewhere(t *testing.T) {
 	out, h := source(t, "console.log(/a\\/b/gi, [new RegExp('/')], RegExp, new (class extends RegExp {})('x'))\nreturn structuredClone({ a: /x/y }).a.sticky")

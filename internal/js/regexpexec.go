@@ -122,7 +122,7 @@ func (r *regexps) result(p *pattern, s *subject, found []int32) *goja.Object {
 	a := r.e.vm.NewArray(items...)
 	define(a, "index", r.e.vm.ToValue(found[0]))
 	define(a, "input", s.String)
-	define(a, "groups", r.groups(p, func(n int) goja.Value { return items[n].(goja.Value) }))
+	define(a, "groups", r.groups(p.program, func(n int) goja.Value { return items[n].(goja.Value) }))
 	if p.flags.Has(regexp.HasIndices) {
 		define(a, "indices", r.indices(p, found))
 	}
@@ -136,12 +136,12 @@ func define(o *goja.Object, name string, v goja.Value) {
 
 // groups is an object of the named groups, undefined if there are none. Of several groups with one name it has the one
 // that took part.
-func (r *regexps) groups(p *pattern, value func(int) goja.Value) goja.Value {
-	if len(p.program.Groups) == 0 {
+func (r *regexps) groups(p *regexp.Program, value func(int) goja.Value) goja.Value {
+	if len(p.Groups) == 0 {
 		return goja.Undefined()
 	}
 	o := r.e.vm.CreateObject(nil)
-	for _, g := range p.program.Groups {
+	for _, g := range p.Groups {
 		v := goja.Undefined()
 		for _, n := range g.Indexes {
 			if x := value(n); !goja.IsUndefined(x) {
@@ -162,7 +162,7 @@ func (r *regexps) indices(p *pattern, found []int32) goja.Value {
 		}
 	}
 	a := r.e.vm.NewArray(items...)
-	define(a, "groups", r.groups(p, func(n int) goja.Value { return items[n].(goja.Value) }))
+	define(a, "groups", r.groups(p.program, func(n int) goja.Value { return items[n].(goja.Value) }))
 	return a
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"github.com/sandboxd/sandboxd/internal/js/regexp"
 )
 
 // replaced is one match that is to be replaced.
@@ -18,7 +20,7 @@ type replaced struct {
 type replacer struct {
 	*regexps
 	s        subject
-	p        *pattern // of what found is
+	program  *regexp.Program // of what found is: its pattern may lose it while a function of the program runs
 	with     goja.String
 	simple   bool // with has no $
 	call     goja.Callable
@@ -55,7 +57,7 @@ func (w *replacer) first(o *goja.Object) {
 	if w.builtin(o, o.Get("exec")) {
 		p, found := w.find(o, &w.s)
 		if found != nil {
-			w.p = p
+			w.program = p.program
 			w.replace(replaced{found: append([]int32(nil), found...)})
 		}
 		return
@@ -70,8 +72,8 @@ func (w *replacer) global(o *goja.Object, flags string) {
 	var bounds []int32
 	var results []*goja.Object
 	stride := 0
-	w.p = w.of(o)
-	if w.call == nil && w.simple && w.p != nil {
+	p := w.of(o)
+	if w.call == nil && w.simple && p != nil {
 		// A text without $ needs no list of what is found.
 		w.eachMatch(o, &w.s, flags, func(found []int32) {
 			w.copy(w.position, int(found[0]))
@@ -81,7 +83,7 @@ func (w *replacer) global(o *goja.Object, flags string) {
 		}, func(result *goja.Object) { results = append(results, result) })
 	} else {
 		w.eachMatch(o, &w.s, flags, func(found []int32) {
-			stride = len(found)
+			stride, w.program = len(found), p.program
 			bounds = append(bounds, found...)
 		}, func(result *goja.Object) { results = append(results, result) })
 	}
@@ -145,7 +147,7 @@ func (w *replacer) called(m *replaced) goja.String {
 			args[i] = captured(&w.s, m.found, i)
 		}
 		captures := args
-		groups = w.groups(w.p, func(n int) goja.Value { return captures[n] })
+		groups = w.groups(w.program, func(n int) goja.Value { return captures[n] })
 	}
 	args = append(args, w.e.vm.ToValue(m.position), w.s.String)
 	if !goja.IsUndefined(groups) {
@@ -260,7 +262,7 @@ func (w *replacer) capture(m *replaced, n int) {
 
 // named reads $<name>, which is text if there are no named groups.
 func (w *replacer) named(m *replaced, at int) (length int, write func()) {
-	if m.found != nil && len(w.p.program.Groups) == 0 || m.found == nil && goja.IsUndefined(m.groups) {
+	if m.found != nil && len(w.program.Groups) == 0 || m.found == nil && goja.IsUndefined(m.groups) {
 		return 0, nil
 	}
 	end := at + 2
@@ -278,7 +280,7 @@ func (w *replacer) named(m *replaced, at int) (length int, write func()) {
 			}
 			return
 		}
-		for _, g := range w.p.program.Groups {
+		for _, g := range w.program.Groups {
 			for _, n := range g.Indexes {
 				if g.Name == name {
 					w.capture(m, n)
