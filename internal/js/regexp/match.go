@@ -414,7 +414,7 @@ func (r *run[E]) repeat(n *inst, pc, at int32) int32 {
 	if !n.back && !n.pair {
 		at = r.span(n, at)
 		count = at - low
-		low += n.min // meant only if there are so many
+		low += n.min // if there are so many: see below
 	} else {
 		for count < n.max {
 			next := r.one(n, at)
