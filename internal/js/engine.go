@@ -61,6 +61,7 @@ type Engine struct {
 	timers   timers
 	tips     tips
 	queues   queues
+	order    order // see sort.go
 	locales  *locales
 	addition goja.Callable // the `+` of ECMAScript, made when it is first used
 	console  console

@@ -62,6 +62,7 @@ func (e *Engine) setGlobals() {
 	e.addFunctions()
 	e.addIterators()
 	e.arrayEnds()
+	e.arraySorts()
 	e.setLocales()
 	e.regexps.install(e)
 	e.json.beyond = e.newBeyond()

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -18,6 +19,7 @@ import (
 //	s = s + a + b        s = append(append(s, a), b)
 //	s = `${s}${a}`       s = typeof s === "string" ? append(s, `${a}`) : `${s}${a}`
 //	[...a, b, ...c]      array(mask, spread(a), b, spread(c))
+//	sort((a, b) => …)    sort(order((a, b) => …, path)), see sort.go
 //
 // All is evaluated in the same order and as often as before. The functions are parameters of a function around the
 // program, with names that no program can write: it can neither call nor replace them.
@@ -25,7 +27,11 @@ const (
 	appendName unistring.String = " append"
 	arrayName  unistring.String = " array"
 	spreadName unistring.String = " spread"
+	orderName  unistring.String = " order"
 )
+
+// functionNames are in the order of functions.
+var functionNames = []unistring.String{appendName, arrayName, spreadName, orderName}
 
 // rewriting is one of a program. What is known of names holds for the whole program, whatever they are names of: it
 // only says where a call may be worth it, as numbers must not pay for one.
@@ -40,7 +46,7 @@ type rewriting struct {
 
 // rewrite exchanges what goja is slow at, and reports whether there was any.
 func rewrite(fn *ast.FunctionLiteral, code string) bool {
-	if !strings.Contains(code, "+") && !strings.Contains(code, "...") && !strings.Contains(code, "${") {
+	if !slices.ContainsFunc([]string{"+", "...", "${", "sort", "Sorted"}, func(sign string) bool { return strings.Contains(code, sign) }) {
 		return false
 	}
 	r := rewriting{
@@ -238,6 +244,8 @@ func (r *rewriting) replace(x *ast.Expression) {
 		if n.Operator == token.PLUS && (r.chains[n] || r.accumulates(n.Left)) {
 			*x = r.call(appendName, n.Left.Idx0(), n.Left, n.Right)
 		}
+	case *ast.CallExpression:
+		r.sorting(n)
 	case *ast.ArrayLiteral:
 		if call := r.array(n); call != nil {
 			*x = call
@@ -336,7 +344,7 @@ func withFunctions(tree *ast.Program) {
 	statement := tree.Body[len(tree.Body)-1].(*ast.ExpressionStatement)
 	at := statement.Expression.Idx0()
 	params := &ast.ParameterList{Opening: at, Closing: at}
-	for _, name := range []unistring.String{appendName, arrayName, spreadName} {
+	for _, name := range functionNames {
 		params.List = append(params.List, &ast.Binding{Target: &ast.Identifier{Name: name, Idx: at}})
 	}
 	statement.Expression = &ast.ArrowFunctionLiteral{
@@ -357,11 +365,11 @@ func (e *Engine) launch(program *goja.Program) (goja.Value, error) {
 	return main(nil, e.functions()...)
 }
 
-// functions are ours, in the order of withFunctions.
+// functions are ours, in the order of their names.
 func (e *Engine) functions() []goja.Value {
 	values := e.real.arrayPrototype.GetSymbol(goja.SymIterator)
 	begin, _ := goja.AssertFunction(values)
 	e.real.arrayValues, e.real.arrayIterator = values, must(begin(e.vm.NewArray())).(*goja.Object).Prototype()
 	e.real.arrayNext = e.real.arrayIterator.Get("next")
-	return []goja.Value{e.native("append", 2, e.append), e.native("array", 1, e.arrayLiteral), e.native("spread", 1, e.spread)}
+	return []goja.Value{e.native("append", 2, e.append), e.native("array", 1, e.arrayLiteral), e.native("spread", 1, e.spread), e.native("order", 2, e.ordering)}
 }

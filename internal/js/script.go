@@ -67,7 +67,7 @@ func (e *Engine) Open(l Limits, h Host) error {
 		return errors.New("this engine has already run")
 	}
 	functions := e.functions()
-	for i, name := range []unistring.String{appendName, arrayName, spreadName} {
+	for i, name := range functionNames {
 		e.define(name.String(), functions[i])
 	}
 	return e.setRunGlobals(nil)
