@@ -39,6 +39,8 @@ func (e *Engine) setLocales() {
 	number, bigint, date, array := e.prototype("Number"), e.prototype("BigInt"), e.prototype("Date"), e.real.arrayPrototype
 	typed := e.global("Uint8Array").Prototype().Get("prototype").(*goja.Object)
 	e.locales.now, e.locales.dateTime = method(e.global("Date"), "now"), method(date, "getTime")
+	check := method(typed, "keys")
+	count, _ := goja.AssertFunction(must(e.real.getOwnPropertyDescriptor(nil, typed, e.vm.ToValue("length"))).(*goja.Object).Get("get"))
 	value, bigValue := method(number, "valueOf"), method(bigint, "valueOf")
 	for _, m := range []struct {
 		holder *goja.Object
@@ -52,7 +54,10 @@ func (e *Engine) setLocales() {
 		{date, "toLocaleDateString", 0, func(fc goja.FunctionCall) goja.Value { return e.dateText(fc, intl.OnlyDate) }},
 		{date, "toLocaleTimeString", 0, func(fc goja.FunctionCall) goja.Value { return e.dateText(fc, intl.OnlyTime) }},
 		{array, "toLocaleString", 0, e.itemsText},
-		{typed, "toLocaleString", 0, e.typedItemsText},
+		{typed, "toLocaleString", 0, func(fc goja.FunctionCall) goja.Value {
+			must(check(fc.This)) // it throws if there is no buffer any more
+			return e.textOf(fc.This.(*goja.Object), must(count(fc.This)).ToInteger(), fc)
+		}},
 		{e.prototype("String"), "localeCompare", 1, e.localeCompare},
 	} {
 		hide(m.holder, m.name, e.native(m.name, m.length, m.f))
@@ -206,16 +211,13 @@ func (e *Engine) dateText(fc goja.FunctionCall, need intl.Need) goja.Value {
 	return e.vm.ToValue(f.Format(time.UnixMilli(int64(ms))))
 }
 
-func (e *Engine) typedItemsText(fc goja.FunctionCall) goja.Value {
-	if o, ok := fc.This.(*goja.Object); !ok || kindOf(o) != kindTypedArray {
-		panic(e.newError(e.real.typeError, "this is not a typed array"))
-	}
-	return e.itemsText(fc)
-}
-
 // itemsText is Array.prototype.toLocaleString.
 func (e *Engine) itemsText(fc goja.FunctionCall) goja.Value {
 	o := fc.This.ToObject(e.vm)
+	return e.textOf(o, length(o), fc)
+}
+
+func (e *Engine) textOf(o *goja.Object, items int64, fc goja.FunctionCall) goja.Value {
 	for _, above := range e.locales.arrays {
 		if above == o {
 			return e.vm.ToValue("")
@@ -225,7 +227,7 @@ func (e *Engine) itemsText(fc goja.FunctionCall) goja.Value {
 	defer func() { e.locales.arrays = e.locales.arrays[:len(e.locales.arrays)-1] }()
 	var b goja.StringBuilder
 	size := 0
-	for i := range length(o) {
+	for i := range items {
 		if i > 0 {
 			b.WriteRune(',')
 		}

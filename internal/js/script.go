@@ -7,7 +7,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/unistring"
 )
 
 // What tests/test262 asks of an engine, and nothing that is released has. The tests of the standard are scripts, not
