@@ -2,6 +2,7 @@ package js_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,13 +83,12 @@ func TestConsoleLimit(t *testing.T) {
 
 // What was logged before an ending of any kind is told, in order, and while a long computation still runs.
 func TestConsoleIsHandedOver(t *testing.T) {
-	e := js.New(js.Options{})
-	early := 0
-	out := e.Run(js.Program{
+	var early atomic.Int64
+	out := ended(js.New(js.Options{}), js.Program{
 		Source: "console.log(1); for (const end = Date.now() + 150; Date.now() < end; ); console.log(2); for (;;);",
 		Limits: js.Limits{CPU: 300 * time.Millisecond},
-	}, js.Host{Console: func(lines []js.Line) { early += len(lines) }})
-	if out.Kind != js.KindCPU || early != 2 || len(out.Lines) != 0 {
-		t.Errorf("%s: %d lines early, %d at the end", brief(out), early, len(out.Lines))
+	}, js.Host{Console: func(lines []js.Line) { early.Add(int64(len(lines))) }})
+	if out.Kind != js.KindCPU || early.Load() != 2 || len(out.Lines) != 0 {
+		t.Errorf("%s: %d lines early, %d at the end", brief(out), early.Load(), len(out.Lines))
 	}
 }

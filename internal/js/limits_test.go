@@ -168,8 +168,12 @@ func TestRunsOnce(t *testing.T) {
 
 // Where an interrupted program was.
 func TestInterruptedAt(t *testing.T) {
-	out, _ := run(t, js.Program{Source: "let n = 0;\nfunction spin() {\n  for (;;) Math.max(n++, 1);\n}\nspin();", Limits: js.Limits{CPU: 20 * time.Millisecond}}, nil)
-	if out.Kind != js.KindCPU || out.Error.Line != 3 {
-		t.Error(brief(out))
+	var out js.Outcome
+	for range 5 { // on a busy machine it may not stop within its grace, and has no place then
+		out, _ = run(t, js.Program{Source: "let n = 0;\nfunction spin() {\n  for (;;) Math.max(n++, 1);\n}\nspin();", Limits: js.Limits{CPU: 20 * time.Millisecond}}, nil)
+		if out.Kind == js.KindCPU && out.Error.Line == 3 {
+			return
+		}
 	}
+	t.Error(brief(out))
 }
