@@ -3,6 +3,8 @@
 package attack
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -162,7 +164,13 @@ func socketPair(*Target) error {
 }
 
 func sendDescriptor(*Target) error {
-	return unix.Sendmsg(socket, []byte(" "), unix.UnixRights(stdin), nil, 0)
+	for tries := 0; ; tries++ {
+		err := unix.Sendmsg(socket, []byte(" "), unix.UnixRights(stdin), nil, 0)
+		if err != unix.ETOOMANYREFS || tries == 100 {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond) // others of this user have descriptors under way, and count with this process's limit
+	}
 }
 
 func takeDescriptor(*Target) error {
