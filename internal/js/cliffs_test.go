@@ -2,6 +2,7 @@ package js_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sandboxd/sandboxd/internal/js"
 )
@@ -152,7 +153,7 @@ func TestNoCliffs(t *testing.T) {
 func TestPrefixesAreSmall(t *testing.T) {
 	out, _ := run(t, js.Program{
 		Source: "const keep = []; for (let i = 0; i < 200; i++) { let s = ''; while (s.length < 2e5) { if (s.length < 1100) keep[i] = s; s += 'x'.repeat(500) } } return keep.length",
-		Limits: js.Limits{MemoryBytes: 24 << 20},
+		Limits: js.Limits{MemoryBytes: 24 << 20, CPU: time.Minute},
 	}, nil)
 	if out.Kind != js.KindOK {
 		t.Error(brief(out))

@@ -138,7 +138,7 @@ func TestRegExpLimits(t *testing.T) {
 		{"caught", "for (;;) try { /^(\\w+\\s?)*$/.test('aaaa '.repeat(20) + '!') } catch {}", "cpu"},
 		{"lookbehind", "return /(?<=^x(a+)+)b/.test('a'.repeat(50) + 'b')", "cpu"},
 		{"foreign", "return eval('/^(a+)+$/').test('a'.repeat(50) + '!')", "cpu"},
-		{"frames", "try { /(?:(a)|(b))*c/.test('a'.repeat(1 << 23)) } catch (e) { return e.name }", `ok "RangeError"`},
+		{"frames", "try { /(?:(a)|(b))*c/.test('a'.repeat(1 << 23)) } catch (e) { return e.name }", "cpu|ok \"RangeError\""},
 		{"long replacement", "try { return 'a'.repeat(1e5).replace(/a/g, 'b'.repeat(1e5)).length } catch (e) { return e.name }", "memory|cpu|ok \"RangeError\""},
 		{"replacement by what is before", "return 'a'.repeat(1e6).replace(/a/g, '$`').length", "memory|error|cpu"},
 		{"matches", "return 'a'.repeat(1 << 24).match(/a/g).length", "memory|cpu|ok 16777216"},

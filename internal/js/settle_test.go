@@ -158,7 +158,7 @@ func TestStillClock(t *testing.T) {
 		{"Date without new", "return Date()", `ok "Sun Sep 09 2001 01:46:40 GMT+0000 (UTC)"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, h := run(t, js.Program{Source: c.text, Now: time.UnixMilli(1e12), Still: true}, func(js.Call) js.Answer {
+			out, h := run(t, js.Program{Source: c.text, Now: time.UnixMilli(1e12), Still: true, Limits: js.Limits{CPU: time.Minute}}, func(js.Call) js.Answer {
 				time.Sleep(5 * time.Millisecond)
 				return js.Answer{Form: js.JSON, Body: []byte("1")}
 			})
