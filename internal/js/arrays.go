@@ -24,13 +24,11 @@ type array struct {
 // arrayFields are the places of those in goja's arrayObject.
 type arrayFields struct {
 	class                                                reflect.Type
-	self                                                 []int // in a goja.Object
 	values, length, items, special, writable, extensible []int
 }
 
 var fieldsOfArray = sync.OnceValue(func() (f arrayFields) {
-	f.self = fieldIndex(reflect.TypeFor[goja.Object](), "self")
-	f.class = reflect.ValueOf(goja.New().NewArray()).Elem().FieldByIndex(f.self).Elem().Type()
+	f.class = keptOf(goja.New().NewArray()).Type()
 	of := f.class.Elem()
 	f.values, f.length, f.items = fieldIndex(of, "values"), fieldIndex(of, "length"), fieldIndex(of, "objCount")
 	f.special, f.extensible = fieldIndex(of, "propValueCount"), fieldIndex(of, "extensible")
@@ -38,6 +36,14 @@ var fieldsOfArray = sync.OnceValue(func() (f arrayFields) {
 	f.writable = append(property.Index, fieldIndex(property.Type, "writable")...)
 	return f
 })
+
+// selfOfObject is the place in a goja.Object of what is behind it.
+var selfOfObject = sync.OnceValue(func() []int { return fieldIndex(reflect.TypeFor[goja.Object](), "self") })
+
+// keptOf is what goja keeps of an object, by its kind: a pointer to a struct.
+func keptOf(o *goja.Object) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByIndex(selfOfObject()).Elem()
+}
 
 func fieldIndex(of reflect.Type, name string) []int {
 	f, ok := of.FieldByName(name)
@@ -54,7 +60,7 @@ func arrayOf(v goja.Value) (a array, ok bool) {
 		return a, false
 	}
 	f := fieldsOfArray()
-	self := reflect.ValueOf(o).Elem().FieldByIndex(f.self).Elem()
+	self := keptOf(o)
 	if self.Type() != f.class {
 		return a, false
 	}

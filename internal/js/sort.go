@@ -223,7 +223,7 @@ var numberTypes = sync.OnceValue(func() [2]reflect.Type {
 // with attributes or an accessor, which is no object and no number.
 func unseen(o *goja.Object, name unistring.String) (goja.Value, bool) {
 	f := fieldsOfObject()
-	self := reflect.ValueOf(o).Elem().FieldByIndex(f.self).Elem()
+	self := keptOf(o)
 	if self.Type() == f.class {
 		v := (*at[map[unistring.String]goja.Value](self.Elem(), f.values))[name]
 		return v, v != nil
@@ -238,13 +238,12 @@ func unseen(o *goja.Object, name unistring.String) (goja.Value, bool) {
 
 // objectFields are the places of what goja keeps of an ordinary object.
 type objectFields struct {
-	class        reflect.Type
-	self, values []int
+	class  reflect.Type
+	values []int
 }
 
 var fieldsOfObject = sync.OnceValue(func() (f objectFields) {
-	f.self = fieldIndex(reflect.TypeFor[goja.Object](), "self")
-	f.class = reflect.ValueOf(goja.New().NewObject()).Elem().FieldByIndex(f.self).Elem().Type()
+	f.class = keptOf(goja.New().NewObject()).Type()
 	f.values = fieldIndex(f.class.Elem(), "values")
 	return f
 })
