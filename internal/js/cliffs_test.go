@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/js"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 // What the tree is rewritten to must do what stood there before, whatever a program does. The values are node's.
@@ -138,7 +139,7 @@ func TestArrayEnds(t *testing.T) {
 // Programs that take minutes in goja end within the limit on CPU time.
 func TestNoCliffs(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector makes all of it slow")
+		skip.Because(t, "the race detector makes all of it slow")
 	}
 	for _, c := range cliffs {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/js"
+	"github.com/sandboxd/sandboxd/tests/skip"
 )
 
 // answered is an expression and what node 20 makes of it.
@@ -63,7 +64,7 @@ func TestLocales(t *testing.T) {
 func TestLocalesAgainstNode(t *testing.T) {
 	version, err := exec.Command("node", "--version").Output()
 	if err != nil || !strings.HasPrefix(string(version), "v20.") {
-		t.Skip("node 20, whose answers are the right ones, is not installed")
+		skip.Because(t, "node 20, whose answers are the right ones, is not installed")
 	}
 	lines, err := exec.Command("node", "testdata/intl.mjs", "20", "6000").Output()
 	if err != nil {
