@@ -138,7 +138,7 @@ func TestRegExpLimits(t *testing.T) {
 		{"caught", "for (;;) try { /^(\\w+\\s?)*$/.test('aaaa '.repeat(20) + '!') } catch {}", "cpu"},
 		{"lookbehind", "return /(?<=^x(a+)+)b/.test('a'.repeat(50) + 'b')", "cpu"},
 		{"foreign", "return eval('/^(a+)+$/').test('a'.repeat(50) + '!')", "cpu"},
-		{"frames", "try { /(?:(a)|(b))*c/.test('a'.repeat(1 << 23)) } catch (e) { return e.name }", "cpu|ok \"RangeError\""},
+		{"frames", "try { /(?:(a)|(b))*c/.test('a'.repeat(1 << 23)) } catch (e) { return e.name }", `ok "RangeError"`},
 		{"long replacement", "try { return 'a'.repeat(1e5).replace(/a/g, 'b'.repeat(1e5)).length } catch (e) { return e.name }", "memory|cpu|ok \"RangeError\""},
 		{"replacement by what is before", "return 'a'.repeat(1e6).replace(/a/g, '$`').length", "memory|error|cpu"},
 		{"matches", "return 'a'.repeat(1 << 24).match(/a/g).length", "memory|cpu|ok 16777216"},
@@ -149,7 +149,11 @@ func TestRegExpLimits(t *testing.T) {
 		{"many patterns", "for (let i = 0; i < 2500; i++) if (!new RegExp('^' + i + '$').test(String(i))) return i", "ok null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, _ := run(t, js.Program{Source: c.text, Limits: js.Limits{CPU: time.Second}}, nil)
+			limit := time.Second
+			if !strings.Contains(c.want, "cpu") { // the race detector makes them slow
+				limit = time.Minute
+			}
+			out, _ := run(t, js.Program{Source: c.text, Limits: js.Limits{CPU: limit}}, nil)
 			for want := range strings.SplitSeq(c.want, "|") {
 				if strings.HasPrefix(brief(out), want) {
 					return
