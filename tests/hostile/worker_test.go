@@ -125,7 +125,6 @@ var callAttacks = []takeover{
 	{"calls and done at once", say(calls(batch(8)...) + strings.Repeat("{}", 8) + `{"type":"done","kind":"ok","size":1}` + "\n1"), ok, "1", nil, 8},
 	{"8 slow calls and done", script(say(calls(slow(8)...)+strings.Repeat("{}", 8)), "pause 50", done("ok", "1")), ok, "1",
 		append(states(4, sandboxd.CallUnknown), states(4, sandboxd.CallNotStarted)...), 4},
-	{"does not read 4 results of 4 MiB", script(say(calls(big(4)...)+strings.Repeat("{}", 4)), "deaf"), timeout, "700 ms", states(4, sandboxd.CallSucceeded), 4},
 	{"unsent without number", say(`{"type":"unsent","calls":[{"id":7,"server":"s","tool":"t","size":0}]}` + "\n"), violation, broke, nil, 0},
 	{"unsent nameless", say(`{"type":"unsent","calls":[{"id":1,"server":"","tool":"","size":0}]}` + "\n"), violation, broke, nil, 0},
 	{"unsent over the limit", script(unsentOneByOne(40)...), violation, broke, states(33, sandboxd.CallNotStarted), 0},
@@ -216,23 +215,32 @@ func console(lines ...string) string {
 }
 
 // TestWorkerHeaders has workers whose lines are no messages, or none that are due.
-func TestWorkerHeaders(t *testing.T) { t.Parallel(); takeovers(t, headers) }
+func TestWorkerHeaders(t *testing.T) { t.Parallel(); takeovers(t, headers, limitsOfTakeover) }
 
 // TestWorkerCalls has workers that lie about their calls.
-func TestWorkerCalls(t *testing.T) { t.Parallel(); takeovers(t, callAttacks) }
+func TestWorkerCalls(t *testing.T) { t.Parallel(); takeovers(t, callAttacks, limitsOfTakeover) }
+
+// TestWorkerDeaf has a worker that reads none of its results. Its run lasts for long enough that all of them come, and
+// ends before the daemon gives a worker up that does not read for five seconds.
+func TestWorkerDeaf(t *testing.T) {
+	t.Parallel()
+	takeovers(t, []takeover{
+		{"does not read 4 results of 4 MiB", script(say(calls(big(4)...)+strings.Repeat("{}", 4)), "deaf"), timeout, "4000 ms", states(4, sandboxd.CallSucceeded), 4},
+	}, sandboxd.Limits{WallMS: 4000, CPUMS: 400})
+}
 
 // TestWorkerOthers has workers that lie about what they print and how they end, or say nothing.
-func TestWorkerOthers(t *testing.T) { t.Parallel(); takeovers(t, otherAttacks) }
+func TestWorkerOthers(t *testing.T) { t.Parallel(); takeovers(t, otherAttacks, limitsOfTakeover) }
 
-func takeovers(t *testing.T, table []takeover) {
+func takeovers(t *testing.T, table []takeover, limits sandboxd.Limits) {
 	s := newStage(t, "", "")
 	for _, a := range table {
-		s.attack(t, a.name, func(t *testing.T) { s.takeOver(t, a) })
+		s.attack(t, a.name, func(t *testing.T) { s.takeOver(t, a, limits) })
 	}
 	s.finish(t)
 }
 
-func (s *stage) takeOver(t *testing.T, a takeover) {
+func (s *stage) takeOver(t *testing.T, a takeover, limits sandboxd.Limits) {
 	var seen, late, answered atomic.Int32
 	c := s.Dial(t, sandboxd.Options{
 		Name: "victim", Servers: []string{"s"},
@@ -262,10 +270,10 @@ func (s *stage) takeOver(t *testing.T, a takeover) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	r := daemon.InTime(t, time.Duration(limitsOfTakeover.WallMS)*time.Millisecond+time.Second, func() *sandboxd.Result {
+	r := daemon.InTime(t, time.Duration(limits.WallMS)*time.Millisecond+time.Second, func() *sandboxd.Result {
 		seen.Store(0)
 		answered.Store(0)
-		r, err := c.Execute(ctx, sandboxd.Program{Source: a.program, Limits: &limitsOfTakeover})
+		r, err := c.Execute(ctx, sandboxd.Program{Source: a.program, Limits: &limits})
 		answered.Store(1)
 		if err != nil {
 			t.Fatalf("no result: %v", err)
