@@ -19,13 +19,13 @@ var levels = map[string]int{
 	"internal/guard":      0,
 	"internal/jail":       0,
 	"internal/js":         0,
-	"internal/policy":     0,
 	"internal/rawjson":    0,
 	"internal/strictyaml": 0,
 	"internal/typescript": 0,
 	"internal/wire":       0,
 
 	"internal/nursery": 1,
+	"internal/policy":  1,
 	"internal/profile": 1,
 	"internal/rpc":     1,
 
