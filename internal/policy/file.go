@@ -63,7 +63,7 @@ func Load(path string) (*Policy, error) {
 		if paths, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
 			return nil, err
 		}
-		switch {
+		switch paths = notCases(paths); {
 		case len(paths) == 0:
 			return nil, fmt.Errorf("%s: has no *.yaml: a policy of nothing would refuse all; remove the directory, or write one", path)
 		case len(paths) > maxFiles:
