@@ -16,6 +16,7 @@ var levels = map[string]int{
 	"internal/approval":   0,
 	"internal/audit":      0,
 	"internal/cgroup":     0,
+	"internal/evidence":   0,
 	"internal/guard":      0,
 	"internal/jail":       0,
 	"internal/js":         0,
