@@ -45,7 +45,7 @@ func fits(name string, text []byte) error {
 	return nil
 }
 
-// Lines says at which line of a file a field stands, by its path, such as runs.at_once.
+// Lines says at which line of a file a field stands, by its path, such as runs.at_once or rules[0].tools.
 type Lines map[string]int
 
 // At is the place of a field: name:line, or the name alone if the file does not mention it.
@@ -98,6 +98,9 @@ func (l Lines) walk(node *yaml.Node, path string) error {
 			key := node.Content[i-1]
 			inner = strings.TrimPrefix(path+"."+key.Value, ".")
 			l[inner] = key.Line
+		} else if node.Kind == yaml.SequenceNode {
+			inner = fmt.Sprintf("%s[%d]", path, i)
+			l[inner] = child.Line
 		}
 		if child.ShortTag() == "!!null" {
 			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, strings.ReplaceAll(inner, "\n", " "))

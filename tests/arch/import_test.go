@@ -19,10 +19,10 @@ var levels = map[string]int{
 	"internal/approval":   0,
 	"internal/audit":      0,
 	"internal/cgroup":     0,
+	"internal/evidence":   0,
 	"internal/guard":      0,
 	"internal/jail":       0,
 	"internal/js":         0,
-	"internal/policy":     0,
 	"internal/rawjson":    0,
 	"internal/strictyaml": 0,
 	"internal/typescript": 0,
@@ -30,6 +30,7 @@ var levels = map[string]int{
 
 	"internal/catalog": 1,
 	"internal/nursery": 1,
+	"internal/policy":  1,
 	"internal/profile": 1,
 	"internal/rpc":     1,
 

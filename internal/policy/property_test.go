@@ -1,0 +1,327 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sandboxd/sandboxd/internal/policy"
+)
+
+// drawn is a policy that was drawn by lot, in parts that can be taken out.
+type drawn struct {
+	deny    []string
+	unknown policy.Action
+	rules   []drawnRule
+	flows   []drawnFlow
+}
+
+type drawnRule struct {
+	name, tools, when, action string
+	guard                     bool // skip
+	labels                    []string
+}
+
+type drawnFlow struct{ from, to, action string }
+
+// outcomes are conditions, and what they are for the call that is drawn: 1 holds, 0 not, -1 can't be evaluated.
+var outcomes = map[string]func(*policy.Call) int{
+	"":               func(*policy.Call) int { return 1 },
+	"args.n > 2":     func(c *policy.Call) int { return truth(c.Args["n"].(int64) > 2) },
+	"args.missing":   func(*policy.Call) int { return -1 },
+	"args.s > 1":     func(*policy.Call) int { return -1 },
+	"run.calls < 3":  func(c *policy.Call) int { return truth(c.Run.Calls < 3) },
+	"task == 'help'": func(c *policy.Call) int { return truth(c.Task == "help") },
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+var labels = []string{"read", "untrusted", "external", "secret"}
+
+func draw(r *rand.Rand) drawn {
+	d := drawn{unknown: pick(r, policy.Deny, policy.Ask, policy.Allow)}
+	if r.IntN(3) == 0 {
+		d.deny = append(d.deny, pick(r, "a.x", "*.y", "a.*"))
+	}
+	for i := range r.IntN(7) {
+		rule := drawnRule{name: fmt.Sprintf("r%d", i), tools: pick(r, "a.x", "a.*", "*.x", "*", "b.z"), action: pick(r, "allow", "allow", "ask", "deny", "label")}
+		rule.when = pick(r, "", "", "args.n > 2", "args.missing", "args.s > 1", "run.calls < 3", "task == 'help'")
+		rule.guard = r.IntN(3) == 0 && (rule.action == "allow" || rule.action == "ask")
+		for _, l := range labels {
+			if r.IntN(4) == 0 && (rule.action != "label" || l != "read") {
+				rule.labels = append(rule.labels, l)
+			}
+		}
+		if rule.action == "label" && rule.labels == nil {
+			rule.labels = []string{"secret"}
+		}
+		d.rules = append(d.rules, rule)
+	}
+	for range r.IntN(3) {
+		d.flows = append(d.flows, drawnFlow{pick(r, labels...), pick(r, labels...), pick(r, "ask", "deny")})
+	}
+	// A rule that matches nothing, for labels that flows name.
+	d.rules = append(d.rules, drawnRule{name: "labels", tools: "nobody.nothing", action: "allow", labels: labels})
+	return d
+}
+
+func drawCall(r *rand.Rand) *policy.Call {
+	c := &policy.Call{
+		Server: pick(r, "a", "b"), Tool: pick(r, "x", "y", "z"), Task: pick(r, "help", ""),
+		Args: map[string]any{"n": int64(r.IntN(5)), "s": "text"}, Run: policy.Run{Calls: int64(r.IntN(5))},
+	}
+	for _, l := range labels {
+		if r.IntN(2) == 0 {
+			c.Run.Labels = append(c.Run.Labels, l)
+		}
+	}
+	return c
+}
+
+func (d drawn) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: 1\nunknown: %s\ndeny: [%s]\n", d.unknown, quoted(d.deny))
+	for i, r := range d.rules {
+		if i == 0 {
+			b.WriteString("rules:\n")
+		}
+		fmt.Fprintf(&b, "- {name: %s, tools: [%q], action: %s, labels: [%s]", r.name, r.tools, r.action, quoted(r.labels))
+		if r.when != "" {
+			fmt.Fprintf(&b, ", when: %q", r.when)
+		}
+		if r.guard {
+			b.WriteString(", guard: skip")
+		}
+		b.WriteString("}\n")
+	}
+	b.WriteString("flows:\n")
+	for i, f := range d.flows {
+		fmt.Fprintf(&b, "- {name: f%d, from: [%s], to: [%s], action: %s}\n", i, f.from, f.to, f.action)
+	}
+	return strings.TrimSuffix(b.String(), "flows:\n")
+}
+
+func quoted(all []string) string {
+	q := make([]string, len(all))
+	for i, s := range all {
+		q[i] = fmt.Sprintf("%q", s)
+	}
+	return strings.Join(q, ", ")
+}
+
+// reference decides as the documentation says, one sentence after the other, and by nothing of the package but its names.
+func (d drawn) reference(c *policy.Call) policy.Decision {
+	has := func(pattern string) bool {
+		server, tool, _ := strings.Cut(pattern, ".")
+		return pattern == "*" || (server == "*" || server == c.Server) && (tool == "*" || tool == c.Tool)
+	}
+	if slices.ContainsFunc(d.deny, has) {
+		return policy.Decision{}
+	}
+	count, brought := map[string]int{}, map[string]bool{}
+	guard, read, deciding := false, true, 0
+	for _, r := range d.rules {
+		if !has(r.tools) {
+			continue
+		}
+		switch holds := outcomes[r.when](c); {
+		case holds == 0, holds < 0 && r.action == "allow":
+			continue
+		}
+		for _, l := range r.labels {
+			brought[l] = true
+		}
+		count[r.action]++
+		if r.action != "label" {
+			deciding++
+			guard = guard || !r.guard
+			read = read && slices.Contains(r.labels, "read")
+		}
+	}
+	action := d.unknown
+	switch {
+	case count["deny"] > 0:
+		return policy.Decision{}
+	case count["ask"] > 0:
+		action = policy.Ask
+	case count["allow"] > 0:
+		action = policy.Allow
+	}
+	if deciding == 0 {
+		guard, read = true, false
+	}
+	if !read {
+		delete(brought, "read")
+	}
+	if action == policy.Deny {
+		return policy.Decision{}
+	}
+	for _, f := range d.flows {
+		if slices.Contains(c.Run.Labels, f.from) && brought[f.to] {
+			action = min(action, map[string]policy.Action{"ask": policy.Ask, "deny": policy.Deny}[f.action])
+		}
+	}
+	if action == policy.Deny {
+		return policy.Decision{}
+	}
+	out := policy.Decision{Action: action, Guard: guard, Read: read}
+	for _, l := range labels {
+		if brought[l] {
+			out.Labels = append(out.Labels, l)
+		}
+	}
+	return out
+}
+
+// decides compares without names and reasons, and labels as sets; of what is denied nothing else matters.
+func decides(t *testing.T, p *policy.Policy, c *policy.Call) policy.Decision {
+	t.Helper()
+	d := p.Decide(c)
+	if d.Rule == "" || d.Reason == "" {
+		t.Errorf("a decision without rule or reason: %+v", d)
+	}
+	if d.Action == policy.Deny {
+		return policy.Decision{}
+	}
+	d.Rule, d.Reason = "", ""
+	slices.SortFunc(d.Labels, func(a, b string) int { return slices.Index(labels, a) - slices.Index(labels, b) })
+	return d
+}
+
+func TestProperties(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	for range 100 {
+		d := draw(r)
+		p := parse(t, d.text())
+		for range 5 {
+			c := drawCall(r)
+			want := d.reference(c)
+			got := decides(t, p, c)
+			check := func(what string, ok bool) {
+				if !ok && !t.Failed() {
+					t.Errorf("%s: %+v, by the reference %+v\ncall %+v\n%s", what, got, want, c, d.text())
+				}
+			}
+			check("deny beats ask, ask beats allow, and labels add up", equal(got, want))
+			check("once more", equal(decides(t, p, c), want))
+
+			// The order of rules says nothing.
+			shuffled := d
+			shuffled.rules = slices.Clone(d.rules)
+			r.Shuffle(len(shuffled.rules), func(i, j int) {
+				shuffled.rules[i], shuffled.rules[j] = shuffled.rules[j], shuffled.rules[i]
+			})
+			check("in another order", equal(decides(t, parse(t, shuffled.text()), c), want))
+
+			// One rule less, or one more, goes in one direction only.
+			i := r.IntN(len(d.rules))
+			less := d
+			less.rules = slices.Delete(slices.Clone(d.rules), i, i+1)
+			less.flows = nil // labels may be gone with the rule: docs/policy.md says to label by rules that only label
+			all := d
+			all.flows = nil
+			without, with := parse(t, less.text()).Decide(c).Action, parse(t, all.text()).Decide(c).Action
+			switch d.rules[i].action {
+			case "allow":
+				check("less an allowing rule allows more", without <= with || d.unknown == policy.Allow && without <= d.unknown)
+			case "label":
+				check("less a rule that labels decides otherwise", without == with)
+			default:
+				check("one more strict rule allows more", with <= without || d.unknown < with)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func equal(a, b policy.Decision) bool {
+	return a.Action == b.Action && a.Guard == b.Guard && a.Read == b.Read && slices.Equal(a.Labels, b.Labels)
+}
+
+// TestFilesAreOne: a policy in two files decides as the same in one.
+func TestFilesAreOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		d := draw(r)
+		d.flows = nil
+		dir, cut := t.TempDir(), r.IntN(len(d.rules))
+		first, second := d, d
+		first.rules, second.rules = d.rules[:cut], d.rules[cut:]
+		for name, part := range map[string]drawn{"1.yaml": first, "2.yaml": second} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(part.text()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := policy.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			c := drawCall(r)
+			if got, want := decides(t, p, c), decides(t, parse(t, d.text()), c); !equal(got, want) {
+				t.Fatalf("%+v, in one file %+v\n%s", got, want, d.text())
+			}
+		}
+	}
+}
+
+// BenchmarkDecide has 200 rules of which 12 are for the tool, 8 of these with conditions.
+func BenchmarkDecide(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("version: 1\ndeny: [\"db.drop_*\", \"*.delete_*\"]\nunknown: ask\nrules:\n")
+	for i := range 188 {
+		fmt.Fprintf(&text, "- {name: other%d, tools: [\"server%d.list_*\", \"server%d.get_*\"], action: allow, labels: [read, untrusted], when: args.n < %d}\n", i, i, i, i)
+	}
+	for i := range 12 {
+		when := ""
+		if i < 8 {
+			when = fmt.Sprintf(", when: 'args.amount <= %d && run.mutations < 5 && !args.to.exists(t, t.endsWith(\"@evil%d\"))'", 100+i, i)
+		}
+		fmt.Fprintf(&text, "- {name: ours%d, tools: [\"pay.*\", mail.send], action: allow, labels: [external]%s}\n", i, when)
+	}
+	text.WriteString("flows:\n- {from: [untrusted], to: [external], action: ask}\n")
+	p := parse(b, text.String())
+	c := &policy.Call{Server: "pay", Tool: "refund", Args: args(b, `{"amount":50,"to":["a@example.com","b@example.com"],"note":"a text of some words"}`),
+		Run: policy.Run{Labels: []string{"untrusted"}}}
+	if d := p.Decide(c); d.Action != policy.Ask {
+		b.Fatalf("%+v", d)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Decide(c)
+	}
+}
+
+// BenchmarkReadArguments has encoding/json as a measure of the machine.
+func BenchmarkReadArguments(b *testing.B) {
+	text := []byte(`{"repo":"acme/api","title":"retry repeats after reload","body":"` + strings.Repeat("text \\n", 100) + `","labels":["bug","open"],"n":[1,2.5,3]}`)
+	for name, read := range map[string]func() error{
+		"ours":          func() error { _, err := policy.ReadArguments(text); return err },
+		"encoding-json": func() error { var v map[string]any; return json.Unmarshal(text, &v) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if err := read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
