@@ -184,7 +184,7 @@ func refused(response *http.Response, now time.Time) error {
 
 // retryAfter reads the header's two forms, seconds and a date (RFC 9110, section 10.2.3). What is neither asks for nothing.
 func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
