@@ -121,13 +121,16 @@ func (r *remote) post(ctx context.Context, path string, body []byte, most int64)
 	return text, nil
 }
 
+// alert is how crypto/tls marks what the other side refused, such as all of our versions.
+const alert = "remote error"
+
 // broken is an exchange that came to no end. It is tried again unless the other side is the wrong one.
 func broken(err error) error {
 	f := &failure{why: brief(err), detail: err.Error(), health: down, retry: true}
 	var certificate *tls.CertificateVerificationError
-	var alert tls.AlertError
 	var record tls.RecordHeaderError
-	if errors.As(err, &certificate) || errors.As(err, &alert) || errors.As(err, &record) {
+	var op *net.OpError
+	if errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &op) && op.Op == alert || errors.Is(err, http.ErrSchemeMismatch) {
 		f.retry = false
 	}
 	return f
