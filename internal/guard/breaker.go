@@ -98,7 +98,7 @@ func (b *breaker) report(p pass, h health, why string, now time.Time) {
 		}
 		b.failures++
 		b.why = why
-		if !p.probe && b.failures < breakAfter {
+		if b.failures < breakAfter {
 			return
 		}
 		b.pause = min(max(firstPause, 2*b.pause), longPause)

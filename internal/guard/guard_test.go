@@ -191,7 +191,7 @@ func TestDownThenUp(t *testing.T) {
 // TestBreaker goes through its states by the bubble's clock.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &judge{answer: status(500)}
+		j := &judge{answer: status(502)}
 		g := serve(t, j)
 		ask := func(want guard.Verdict, requests int, reason string) guard.Answer {
 			t.Helper()
@@ -211,18 +211,18 @@ func TestBreaker(t *testing.T) {
 			return s
 		}
 		state(guard.Closed, 0)
-		ask(guard.Ask, 1, "answered 500")
-		ask(guard.Ask, 1, "answered 500")
+		ask(guard.Ask, 1, "answered 502")
+		ask(guard.Ask, 1, "answered 502")
 		state(guard.Closed, 2)
-		ask(guard.Ask, 1, "answered 500")
-		if s := state(guard.Open, 3); s.NextTry.Sub(time.Now()) != time.Second || s.Last != "the guard answered 500 Internal Server Error" {
+		ask(guard.Ask, 1, "answered 502")
+		if s := state(guard.Open, 3); s.NextTry.Sub(time.Now()) != time.Second || s.Last != "the guard answered 502 Bad Gateway" {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(999 * time.Millisecond)
-		ask(guard.Ask, 0, "has been down for 1s (the guard answered 500 Internal Server Error), and is next tried in")
+		ask(guard.Ask, 0, "has been down for 1s (the guard answered 502 Bad Gateway), and is next tried in")
 		for _, pause := range []time.Duration{2, 4, 8, 16, 30, 30} { // a probe that fails doubles the pause, to 30 s
 			time.Sleep(time.Until(state(guard.Open, g.State().Failures).NextTry))
-			ask(guard.Ask, 1, "answered 500")
+			ask(guard.Ask, 1, "answered 502")
 			if s := g.State(); s.Breaker != guard.Open || time.Until(s.NextTry) != pause*time.Second {
 				t.Fatalf("%+v, want a pause of %d s", s, pause)
 			}
@@ -244,13 +244,25 @@ func TestBreaker(t *testing.T) {
 		ask(guard.Allow, 1, "")
 		state(guard.Closed, 0)
 
+		// A probe is not tried again: somebody waits for it.
+		j.answer = status(502)
+		for range 3 {
+			ask(guard.Ask, 1, "")
+		}
+		time.Sleep(time.Second)
+		j.answer = status(503)
+		ask(guard.Ask, 1, "answered 503")
+		time.Sleep(2 * time.Second)
+		j.answer = says(0, allow)
+		ask(guard.Allow, 1, "")
+
 		// Failures count in a row only.
-		j.answer = status(500)
+		j.answer = status(502)
 		ask(guard.Ask, 1, "")
 		ask(guard.Ask, 1, "")
 		j.answer = says(0, allow)
 		ask(guard.Allow, 1, "")
-		j.answer = status(500)
+		j.answer = status(502)
 		ask(guard.Ask, 1, "")
 		ask(guard.Ask, 1, "")
 		state(guard.Closed, 2)
@@ -263,7 +275,7 @@ func TestBreakerIsNoSwitch(t *testing.T) {
 		j := &judge{}
 		g := serve(t, j)
 		for _, answer := range []func(http.ResponseWriter, asked){
-			status(400), status(413), status(422), says(0, func(check, int) string { return `{}` }), says(0, func(check, int) string { return `no` }),
+			status(400), status(413), status(422), status(500), says(0, func(check, int) string { return `{}` }), says(0, func(check, int) string { return `no` }),
 			says(0, func(check, int) string { return `"` + strings.Repeat("x", guard.MaxAnswer) }),
 		} {
 			j.answer = answer
@@ -284,7 +296,7 @@ func TestConcurrentFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &judge{answer: func(w http.ResponseWriter, r asked) {
 			time.Sleep(100 * time.Millisecond)
-			status(500)(w, r)
+			status(502)(w, r)
 		}}
 		g := serve(t, j, func(c *guard.Config) { c.AtOnce = 4 })
 		var all sync.WaitGroup

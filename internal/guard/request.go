@@ -179,8 +179,9 @@ func refused(response *http.Response, now time.Time) error {
 		f.why += ": it does not take the key"
 	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
 		f.why += ": it does not speak this protocol at this address"
-	case code/100 == 4 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests:
-		f.health = up // it is about this check: the next may fare better
+	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
+	case code/100 == 4, code == http.StatusInternalServerError:
+		f.health = up // it can be about this check alone, and takes nobody's time
 	}
 	return f
 }
