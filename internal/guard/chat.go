@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -17,6 +18,7 @@ const (
 // speak as well.
 type chat struct {
 	model string
+	most  int    // bytes of a check as it stands in the prompt: no model's context is endless
 	plain expiry // the server takes no response_format
 }
 
@@ -49,10 +51,14 @@ var verdictSchema = json.RawMessage(`{"type":"json_schema","json_schema":{"name"
 func (c *chat) together() int { return 1 }
 
 func (c *chat) ask(ctx context.Context, r *remote, checks [][]byte) ([]ruling, error) {
+	check := inert(checks[0])
+	if len(check) > c.most {
+		return nil, &failure{why: fmt.Sprintf("the call has %d bytes as a model is shown it, more than %d, and is not judged in part", len(check), c.most)}
+	}
 	plain := c.plain.holds()
-	text, err := c.post(ctx, r, checks[0], plain)
+	text, err := c.post(ctx, r, check, plain)
 	if f := (*failure)(nil); !plain && errors.As(err, &f) && f.status == http.StatusBadRequest {
-		if text, err = c.post(ctx, r, checks[0], true); err == nil {
+		if text, err = c.post(ctx, r, check, true); err == nil {
 			c.plain.set(noSchemaIn) // only now: 400 can be about the check as well
 		}
 	}
@@ -76,7 +82,7 @@ func (c *chat) post(ctx context.Context, r *remote, check []byte, plain bool) ([
 		Format      json.RawMessage `json:"response_format,omitempty"`
 	}{
 		Model: c.model, MaxTokens: maxTokens,
-		Messages: []message{{"system", instructions}, {"user", "<check>\n" + string(inert(check)) + "\n</check>"}},
+		Messages: []message{{"system", instructions}, {"user", "<check>\n" + string(check) + "\n</check>"}},
 	}
 	if !plain {
 		request.Format = verdictSchema

@@ -210,3 +210,21 @@ func TestChatIsRetried(t *testing.T) {
 		}
 	})
 }
+
+// TestChatIsBounded: arguments that grow when they are made inert don't fill a model's context unseen.
+func TestChatIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &judge{answer: chats(completion(`{"verdict":"allow"}`))}
+		g := serve(t, j, withModel)
+		for text, want := range map[string]bool{"x": true, "<": false} {
+			c := call("r", "a.b")
+			c.Args = json.RawMessage(`"` + strings.Repeat(text, 60<<10) + `"`)
+			if a := g.Check(t.Context(), c); a.Judged != want || !want && !strings.Contains(a.Reason, "not judged in part") {
+				t.Errorf("%+v", a)
+			}
+		}
+		if s := g.State(); s.Failures != 0 || len(j.got()) != 1 {
+			t.Errorf("%d requests, %+v", len(j.got()), s)
+		}
+	})
+}

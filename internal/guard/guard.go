@@ -62,7 +62,7 @@ func New(c Config) (*Guard, error) {
 		g.unavailable = Block
 	}
 	if c.API == apiChat {
-		g.api, g.by = &chat{model: c.Model}, c.Model+" at "+at.name
+		g.api, g.by = &chat{model: c.Model, most: c.ArgsBytes + maxAbout}, c.Model+" at "+at.name
 	}
 	g.remote.Store(r)
 	return g, nil
