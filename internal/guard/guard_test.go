@@ -324,22 +324,11 @@ func TestConcurrentFailures(t *testing.T) {
 // TestPlaces bounds the requests in flight, and the wait for one.
 func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		now, most := 0, 0
-		j := &judge{answer: func(w http.ResponseWriter, r asked) {
-			mu.Lock()
-			now++
-			most = max(most, now)
-			mu.Unlock()
-			time.Sleep(1500 * time.Millisecond)
-			mu.Lock()
-			now--
-			mu.Unlock()
-			says(0, allow)(w, r)
-		}}
+		j := &judge{answer: says(1500*time.Millisecond, allow)}
 		g := serve(t, j, func(c *guard.Config) { c.AtOnce = 3 })
 		var all sync.WaitGroup
-		var late int
+		var mu sync.Mutex
+		late := 0
 		for i := range 9 {
 			all.Go(func() {
 				a := g.Check(t.Context(), call("", fmt.Sprint("a.", i)))
@@ -350,15 +339,18 @@ func TestPlaces(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait()
-		if n := g.State().InFlight; n != 3 {
-			t.Errorf("%d in flight", n)
+		for _, want := range []int{3, 6} { // requests so far
+			synctest.Wait()
+			if n, made := g.State().InFlight, len(j.got()); n != 3 || made != want {
+				t.Errorf("%d in flight, %d requests, want %d", n, made, want)
+			}
+			time.Sleep(1500 * time.Millisecond)
 		}
 		all.Wait()
-		time.Sleep(2 * time.Second)
-		if most != 3 || late != 6 {
-			t.Errorf("%d at a time, %d were late", most, late)
+		if late != 6 {
+			t.Errorf("%d were late", late)
 		}
+		time.Sleep(time.Second) // for the server
 	})
 }
 
