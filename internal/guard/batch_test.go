@@ -298,7 +298,7 @@ func TestLeavingABatch(t *testing.T) {
 		s := &http.Server{Handler: server}
 		go s.Serve(p)
 		t.Cleanup(func() { s.Close() })
-		g := at(t, p)
+		g := at(t, p.dial)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup

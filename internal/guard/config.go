@@ -1,10 +1,8 @@
 package guard
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -24,8 +22,6 @@ type Config struct {
 	OnUnavailable string        `yaml:"on_unavailable"` // ask, or block
 	AtOnce        int           `yaml:"at_once"`        // requests in flight
 	ArgsBytes     int           `yaml:"args_bytes"`     // the longest arguments that are sent
-
-	dial func(ctx context.Context, network, address string) (net.Conn, error) // of a test
 }
 
 const (

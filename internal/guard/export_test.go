@@ -5,9 +5,9 @@ import (
 	"net"
 )
 
-// DialWith gives the configuration a network of the test's own.
-func (c *Config) DialWith(dial func(ctx context.Context, network, address string) (net.Conn, error)) {
-	c.dial = dial
+// NewOver is New with a network of the test's own.
+func NewOver(c Config, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Guard, error) {
+	return over(c, dial)
 }
 
 const (

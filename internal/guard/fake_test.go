@@ -178,21 +178,26 @@ func serve(t testing.TB, j *judge, change ...func(*guard.Config)) *guard.Guard {
 	server := &http.Server{Handler: j}
 	go server.Serve(p)
 	t.Cleanup(func() { server.Close() })
-	return at(t, p, change...)
+	return at(t, p.dial, change...)
 }
 
 // at is a guard on a network in memory.
-func at(t testing.TB, p *pipes, change ...func(*guard.Config)) *guard.Guard {
+func at(t testing.TB, dial func(ctx context.Context, network, address string) (net.Conn, error), change ...func(*guard.Config)) *guard.Guard {
 	t.Helper()
 	c := guard.Default()
 	c.URL = "http://127.0.0.1:1"
-	c.DialWith(p.dial)
 	for _, f := range change {
 		f(&c)
 	}
-	return start(t, c)
+	g, err := guard.NewOver(c, dial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
 }
 
+// start is a guard on the system's network.
 func start(t testing.TB, c guard.Config) *guard.Guard {
 	t.Helper()
 	g, err := guard.New(c)

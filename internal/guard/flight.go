@@ -29,8 +29,8 @@ type item struct {
 	left   bool    // nobody waits for it
 }
 
-// lane is what one run asks. Checks of two runs never share a request: what one user asked for is none of another's
-// judge's business.
+// lane is what one run asks. Checks of two runs never share a request: what two users want must not be weighed together,
+// nor one run's checks be late or lost with another's.
 type lane struct { // guarded by Guard.mu
 	run     string
 	flying  []*flight
@@ -95,15 +95,15 @@ func (g *Guard) leave(it *item) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	it.left = true
-	if l := it.lane; it.flight == nil && l != nil {
-		l.waiting = slices.DeleteFunc(l.waiting, func(other *item) bool { return other == it })
-		l.bytes -= len(it.body)
-		return
-	}
 	if f := it.flight; f != nil {
 		if f.wanted--; f.wanted == 0 {
 			f.cancel()
 		}
+		return
+	}
+	if l := it.lane; l != nil && slices.Contains(l.waiting, it) {
+		l.waiting = slices.DeleteFunc(l.waiting, func(other *item) bool { return other == it })
+		l.bytes -= len(it.body)
 	}
 }
 

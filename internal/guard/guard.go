@@ -8,6 +8,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Guard struct {
 	// set by New, then read-only
 	config      Config
+	dial        dialer
 	unavailable Verdict // what holds where there is none
 	by          string
 	api         api
@@ -46,16 +48,22 @@ type api interface {
 // New reads the key and the CA, and connects to nothing yet. An error begins with the key of the configuration that it
 // is about, such as "url: ".
 func New(c Config) (*Guard, error) {
+	return over(c, (&net.Dialer{Timeout: c.Timeout}).DialContext)
+}
+
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func over(c Config, dial dialer) (*Guard, error) {
 	at, err := c.check()
 	if err != nil {
 		return nil, err
 	}
-	r, err := connect(c, at)
+	r, err := connect(c, at, dial)
 	if err != nil {
 		return nil, err
 	}
 	g := &Guard{
-		config: c, unavailable: Ask, by: at.name, api: &native{},
+		config: c, dial: dial, unavailable: Ask, by: at.name, api: &native{},
 		places: make(chan struct{}, c.AtOnce), lanes: make(map[string]*lane),
 	}
 	if c.OnUnavailable == Block.String() {
@@ -121,7 +129,7 @@ func (g *Guard) Reload() error {
 	if err != nil {
 		return err
 	}
-	r, err := connect(g.config, at)
+	r, err := connect(g.config, at, g.dial)
 	if err != nil {
 		return err
 	}

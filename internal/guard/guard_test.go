@@ -174,13 +174,11 @@ func TestDownThenUp(t *testing.T) {
 		go server.Serve(there)
 		t.Cleanup(func() { server.Close() })
 		began := time.Now()
-		g := at(t, gone, func(c *guard.Config) {
-			c.DialWith(func(ctx context.Context, network, address string) (net.Conn, error) {
-				if time.Since(began) < time.Second {
-					return gone.dial(ctx, network, address)
-				}
-				return there.dial(ctx, network, address)
-			})
+		g := at(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+			if time.Since(began) < time.Second {
+				return gone.dial(ctx, network, address)
+			}
+			return there.dial(ctx, network, address)
 		})
 		if a := g.Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow || a.Attempts < 4 || a.Latency < time.Second {
 			t.Errorf("%+v", a)
@@ -215,7 +213,7 @@ func TestBreaker(t *testing.T) {
 		ask(guard.Ask, 1, "answered 502")
 		state(guard.Closed, 2)
 		ask(guard.Ask, 1, "answered 502")
-		if s := state(guard.Open, 3); s.NextTry.Sub(time.Now()) != time.Second || s.Last != "the guard answered 502 Bad Gateway" {
+		if s := state(guard.Open, 3); time.Until(s.NextTry) != time.Second || s.Last != "the guard answered 502 Bad Gateway" {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(999 * time.Millisecond)

@@ -176,7 +176,7 @@ func TestMisbehaves(t *testing.T) {
 				p := newPipes()
 				go raw(p, test.do)
 				defer p.Close()
-				g := at(t, p)
+				g := at(t, p.dial)
 				a := g.Check(t.Context(), call("r", "a.b"))
 				if a.Verdict != guard.Ask || a.Judged || !strings.Contains(a.Reason, test.reason) {
 					t.Errorf("want %q: %+v", test.reason, a)
@@ -210,7 +210,7 @@ func TestUnderstands(t *testing.T) {
 			p := newPipes()
 			go raw(p, answers(body))
 			defer p.Close()
-			if a := at(t, p).Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow || !a.Judged || a.Reason != want {
+			if a := at(t, p.dial).Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow || !a.Judged || a.Reason != want {
 				t.Errorf("%s: %+v", body, a)
 			}
 		})
@@ -219,7 +219,7 @@ func TestUnderstands(t *testing.T) {
 		p := newPipes()
 		go raw(p, sends("HTTP/1.1 103 Early Hints\n\nHTTP/1.1 200 OK\nContent-Type: Application/JSON; Charset=UTF-8\nSet-Cookie: a=b\nConnection: close", yes))
 		defer p.Close()
-		if a := at(t, p).Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow {
+		if a := at(t, p.dial).Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -305,9 +305,7 @@ func TestNoAddressInReasons(t *testing.T) {
 		fmt.Errorf("some error about %s", "10.1.2.3"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := at(t, newPipes(), func(c *guard.Config) {
-				c.DialWith(func(ctx context.Context, _, _ string) (net.Conn, error) { return nil, err })
-			})
+			g := at(t, func(context.Context, string, string) (net.Conn, error) { return nil, err })
 			a := g.Check(t.Context(), call("r", "a.b"))
 			if a.Judged || strings.Contains(a.Reason, "10.") || strings.Contains(a.Reason, "internal") {
 				t.Errorf("%+v", a)

@@ -31,7 +31,7 @@ type remote struct {
 }
 
 // connect reads what the configuration names, and dials nothing.
-func connect(c Config, at endpoint) (*remote, error) {
+func connect(c Config, at endpoint, dial dialer) (*remote, error) {
 	r := &remote{base: at.base}
 	if c.Key != "" {
 		key, err := readKey(c.Key)
@@ -43,10 +43,6 @@ func connect(c Config, at endpoint) (*remote, error) {
 	roots, err := readCA(c.CA)
 	if err != nil {
 		return nil, fmt.Errorf("ca: %w", err)
-	}
-	dial := c.dial
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: c.Timeout}).DialContext
 	}
 	r.transport = &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
