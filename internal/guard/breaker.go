@@ -14,10 +14,9 @@ const (
 )
 
 const (
-	breakAfter  = 3 // failures in a row
-	firstPause  = time.Second
-	longPause   = 30 * time.Second
-	whyRefusing = "the guard has been down for %v (%s), and is next tried %s"
+	breakAfter = 3 // failures in a row
+	firstPause = time.Second
+	longPause  = 30 * time.Second
 )
 
 // breaker keeps calls from waiting for a judge that is down. What counts is whether the judge can be reached and
@@ -57,13 +56,15 @@ func (b *breaker) refuses(now time.Time) error {
 }
 
 func (b *breaker) refusal(now time.Time) error {
-	switch {
-	case !b.open || !b.probing && !now.Before(b.next):
+	if !b.open || !b.probing && !now.Before(b.next) {
 		return nil
-	case b.probing:
-		return &failure{why: fmt.Sprintf(whyRefusing, now.Sub(b.since).Round(time.Second), b.why, "just now")}
 	}
-	return &failure{why: fmt.Sprintf(whyRefusing, now.Sub(b.since).Round(time.Second), b.why, "in "+b.next.Sub(now).Round(100*time.Millisecond).String())}
+	next := "just now"
+	if !b.probing {
+		next = "in " + b.next.Sub(now).Round(100*time.Millisecond).String()
+	}
+	return &failure{why: fmt.Sprintf("the guard has been down for %v (%s), and is next tried %s",
+		now.Sub(b.since).Round(time.Second), b.why, next)}
 }
 
 func (b *breaker) admit(now time.Time) (pass, error) {
@@ -105,6 +106,13 @@ func (b *breaker) report(p pass, h health, why string, now time.Time) {
 		b.open, b.next = true, now.Add(b.pause)
 		b.round++
 	}
+}
+
+// hurry ends a pause.
+func (b *breaker) hurry() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = time.Time{}
 }
 
 // state is one of the words above, since when the judge has been failing, and when it is tried next.

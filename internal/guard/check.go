@@ -63,7 +63,7 @@ func (c Check) encode(maxArgs int) ([]byte, error) {
 	case c.Trigger != UserRequest && c.Trigger != ToolResult:
 		return nil, fmt.Errorf("the check's trigger is %q, and not %s or %s", c.Trigger, UserRequest, ToolResult)
 	case len(c.Args) > maxArgs:
-		return nil, fmt.Errorf("the arguments have %d bytes, more than the %d that a guard is sent (args_bytes), and are not judged in part",
+		return nil, fmt.Errorf("the arguments have %d bytes, more than args_bytes (%d), and are not judged in part",
 			len(c.Args), maxArgs)
 	case !json.Valid(c.Args) || !utf8.Valid(c.Args):
 		return nil, errors.New("the arguments are no JSON in UTF-8")
@@ -84,7 +84,7 @@ func (c Check) encode(maxArgs int) ([]byte, error) {
 		return nil, err
 	}
 	if n := len(tool) + len(about); n > maxAbout {
-		return nil, fmt.Errorf("the user's request, the constraints and the context have %d bytes, more than the %d that a guard is sent, and are not judged in part",
+		return nil, fmt.Errorf("the user's request, the constraints and the context have %d bytes, more than %d, and are not judged in part",
 			n, maxAbout)
 	}
 	// Not by the encoder, which would write the arguments anew.

@@ -94,7 +94,8 @@ func parse(text string) (endpoint, error) {
 	}
 	if u.Scheme == "http" {
 		if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !ip.IsLoopback() {
-			return endpoint{}, fmt.Errorf("is http:// to %s: without TLS only a loopback address is taken, written as a number such as 127.0.0.1; want https://", u.Host)
+			return endpoint{}, fmt.Errorf("is http:// to %s: without TLS only a loopback address is taken, written as a number such as 127.0.0.1; want https://",
+				u.Host)
 		}
 	}
 	base := strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/")

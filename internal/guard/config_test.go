@@ -146,8 +146,8 @@ func TestKey(t *testing.T) {
 		{"no credentials", "file", "", "there are no credentials: give the unit LoadCredential=file:FILE"},
 		{"no such credential", "other", dir, "no such file"},
 		{"a credential of everybody", "public", dir, "has the mode 0444"},
-		{"the directory", ".", dir, "is no path"},
-		{"above it", "..", dir, "is no path"},
+		{"the directory", ".", dir, "is a credential's name, but"},
+		{"above it", "..", dir, "is a credential's name, but"},
 		{"empty", write("empty", "\n", 0o600), "", "is empty"},
 		{"two lines", write("two", "hunter2\nhunter3\n", 0o600), "", "more than one line"},
 		{"spaces", write("spaces", "hunter 2", 0o600), "", "a space"},
@@ -223,6 +223,22 @@ func TestReload(t *testing.T) {
 		}
 		if got := sent(); got != "Bearer second" {
 			t.Error(got)
+		}
+		// What opened the breaker may be what was mended.
+		right := j.answer
+		j.answer = status(401)
+		for range 4 {
+			sent()
+		}
+		if s := g.State(); s.Breaker != guard.Open {
+			t.Fatalf("%+v", s)
+		}
+		j.answer = right
+		if err := g.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if a := g.Check(t.Context(), call("r", "a.b")); a.Verdict != guard.Allow {
+			t.Errorf("%+v", a)
 		}
 		write("two words")
 		if err := g.Reload(); err == nil || !strings.HasPrefix(err.Error(), "key: ") {

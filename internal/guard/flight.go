@@ -183,7 +183,8 @@ func (g *Guard) judge(f *flight) (rulings []ruling, attempts int, err error) {
 		if !errors.Is(f.ctx.Err(), context.DeadlineExceeded) {
 			return nil, 0, errClosed
 		}
-		return nil, 0, &failure{why: fmt.Sprintf("%d requests to the guard, all that may be in flight (at_once), took %v", cap(g.places), g.config.Timeout)}
+		return nil, 0, &failure{why: fmt.Sprintf("%d requests to the guard, all that may be in flight (at_once), took %v",
+			cap(g.places), g.config.Timeout)}
 	}
 	p, err := g.breaker.admit(time.Now())
 	if err != nil {

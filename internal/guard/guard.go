@@ -123,7 +123,8 @@ func (g *Guard) answer(r ruling, latency time.Duration) Answer {
 	return a
 }
 
-// Reload reads the key and the CA again. On an error the old ones stay. Requests in flight end with what they began.
+// Reload reads the key and the CA again. On an error the old ones stay. Requests in flight end with what they began; a
+// breaker that is open lets the next check try what was mended.
 func (g *Guard) Reload() error {
 	at, err := g.config.check()
 	if err != nil {
@@ -134,6 +135,7 @@ func (g *Guard) Reload() error {
 		return err
 	}
 	g.remote.Swap(r).transport.CloseIdleConnections()
+	g.breaker.hurry()
 	return nil
 }
 

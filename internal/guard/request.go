@@ -126,7 +126,8 @@ func broken(err error) error {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var op *net.OpError
-	if errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &op) && op.Op == alert || errors.Is(err, http.ErrSchemeMismatch) {
+	if errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, &op) && op.Op == alert {
 		f.retry = false
 	}
 	return f

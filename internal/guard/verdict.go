@@ -29,7 +29,7 @@ func (v Verdict) String() string {
 type Answer struct {
 	Verdict  Verdict
 	Judged   bool          // the guard said so; if not, it is Config.OnUnavailable
-	Reason   string        // the guard's own words, which may be none; or why there is no verdict. Printable, one line, bounded, without address or key
+	Reason   string        // the guard's own words, or none; or why there is no verdict. One bounded line, without address or key
 	By       string        // who was asked: the address without secrets, and the model
 	Attempts int           // requests that were made for it
 	Together int           // checks that the last of them carried
