@@ -24,7 +24,7 @@ func readKey(name string) (string, error) {
 	if !strings.ContainsRune(name, '/') {
 		dir := os.Getenv("CREDENTIALS_DIRECTORY")
 		if dir == "" || name == "." || name == ".." { // the last two are of directories
-			return "", fmt.Errorf("%q is a credential's name, but there are no credentials: give the unit LoadCredential=%s:FILE, or write an absolute path",
+			return "", fmt.Errorf("%q names no credential that there is: give the unit LoadCredential=%s:FILE, or write an absolute path",
 				name, name)
 		}
 		// The directory is the unit's alone. Where systemd opens it to the unit's user by an ACL, the mode's bits for the
