@@ -1,0 +1,216 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxAnswer      = 64 << 10 // a judge may not make us allocate more
+	maxBatchAnswer = 1 << 20
+	maxHeader      = 16 << 10
+	idle           = 30 * time.Second
+)
+
+// remote is how a judge is reached. It speaks HTTP by the transport alone: above that stand redirects, cookies and
+// proxies out of the environment, and none of them is wanted.
+type remote struct {
+	base      string
+	key       string
+	transport *http.Transport
+}
+
+// connect reads what the configuration names, and dials nothing.
+func connect(c Config, at endpoint, dial dialer) (*remote, error) {
+	r := &remote{base: at.base}
+	if c.Key != "" {
+		key, err := readKey(c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("key: %w", err)
+		}
+		r.key = key
+	}
+	roots, err := readCA(c.CA)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	r.transport = &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if at.socket != "" {
+				network, address = "unix", at.socket
+			}
+			return dial(ctx, network, address)
+		},
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		TLSHandshakeTimeout:    c.Timeout, // a dial can outlive the request that began it
+		DisableCompression:     true,      // what is read is what was sent, and no bomb
+		MaxIdleConns:           c.AtOnce,
+		MaxIdleConnsPerHost:    c.AtOnce,
+		IdleConnTimeout:        idle,
+		MaxResponseHeaderBytes: maxHeader,
+		ForceAttemptHTTP2:      true,
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerStream: maxBatchAnswer,
+			SendPingTimeout:           idle / 2, // else a connection that died silently takes all requests with it
+			PingTimeout:               c.Timeout,
+		},
+	}
+	return r, nil
+}
+
+// failure is a request that brought no verdict on any check.
+type failure struct {
+	why       string // for people and programs: without an address
+	detail    string // for operators
+	health    health
+	retry     bool
+	after     time.Duration // the least time to wait before that
+	status    int           // of the answer; 0: there was none
+	cancelled bool
+}
+
+func (f *failure) Error() string { return f.why }
+
+// post sends one request, and returns the body of an answer that is JSON with the status 200.
+func (r *remote) post(ctx context.Context, path string, body []byte, most int64) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, &failure{why: "the request could not be made", detail: err.Error()}
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "sandboxd")
+	if r.key != "" {
+		request.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	response, err := r.transport.RoundTrip(request)
+	if err != nil {
+		return nil, broken(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		if 0 < response.ContentLength && response.ContentLength < 1<<10 {
+			io.CopyN(io.Discard, response.Body, response.ContentLength) // keeps the connection for the next try
+		}
+		return nil, refused(response, time.Now())
+	}
+	if err := plainJSON(response.Header); err != nil {
+		return nil, &failure{why: err.Error(), health: up}
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	if err != nil {
+		return nil, broken(err)
+	}
+	if int64(len(text)) > most {
+		return nil, &failure{why: fmt.Sprintf("the answer is longer than %d bytes", most), health: up}
+	}
+	return text, nil
+}
+
+// alert is how crypto/tls marks what the other side refused, such as all of our versions.
+const alert = "remote error"
+
+// broken is an exchange that came to no end. It is tried again unless the other side is the wrong one.
+func broken(err error) error {
+	f := &failure{why: brief(err), detail: err.Error(), health: down, retry: true}
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var op *net.OpError
+	if errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, &op) && op.Op == alert {
+		f.retry = false
+	}
+	return f
+}
+
+// brief says what went wrong without where: the text can reach a program.
+func brief(err error) string {
+	var name *net.DNSError
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &name):
+		return "the guard's name could not be looked up"
+	case errors.As(err, &certificate):
+		return "the guard's certificate is not to be trusted"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "the guard could not be connected to: " + cause(op.Err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ended before the answer did"
+	case errors.As(err, &op):
+		return "the connection to the guard broke: " + cause(op.Err)
+	}
+	return "the exchange with the guard failed"
+}
+
+// cause is the system's own words, which name nothing.
+func cause(err error) string {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
+}
+
+// refused is an answer with another status than 200. Its body is not told: it can repeat what was asked.
+func refused(response *http.Response, now time.Time) error {
+	f := &failure{
+		why:    fmt.Sprintf("the guard answered %d %s", response.StatusCode, http.StatusText(response.StatusCode)),
+		status: response.StatusCode, health: down,
+	}
+	switch code := response.StatusCode; {
+	case code == http.StatusServiceUnavailable:
+		f.retry, f.after = true, retryAfter(response.Header.Get("Retry-After"), now)
+	case code/100 == 3:
+		f.why += ": redirects are not followed"
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		f.why += ": it does not take the key"
+	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
+		f.why += ": it does not speak this protocol at this address"
+	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
+	case code/100 == 4, code == http.StatusInternalServerError:
+		f.health = up // it can be about this check alone, and takes nobody's time
+	}
+	return f
+}
+
+// retryAfter reads the header's two forms, seconds and a date (RFC 9110, section 10.2.3). What is neither asks for nothing.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+func plainJSON(h http.Header) error {
+	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := strings.ToLower(parameters["charset"])
+	switch {
+	case err != nil || kind != "application/json":
+		return fmt.Errorf("the answer's Content-Type is %q, and not application/json", printable(h.Get("Content-Type"), 60))
+	case charset != "" && charset != "utf-8":
+		return fmt.Errorf("the answer's charset is %q, and not utf-8", printable(charset, 60))
+	case h.Get("Content-Encoding") != "":
+		return fmt.Errorf("the answer has the Content-Encoding %q, which was not asked for", printable(h.Get("Content-Encoding"), 60))
+	}
+	return nil
+}
+
+func (r *remote) redact(text string) string {
+	if r.key == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, r.key, "(key)")
+}
