@@ -49,7 +49,7 @@ func Default() Config {
 func (c Config) Check() error {
 	stem, _ := split(c.Path)
 	switch {
-	case !filepath.IsAbs(c.Path) || filepath.Clean(c.Path) != c.Path || stem == "":
+	case !filepath.IsAbs(c.Path) || filepath.Clean(c.Path) != c.Path || stem == "" || stem == "/":
 		return fmt.Errorf("audit.path: %q is no absolute path of a file NAME.log", c.Path)
 	case !slices.Contains([]string{SyncAll, SyncMutations, SyncNone}, c.Sync):
 		return fmt.Errorf("audit.sync: %q is none of all, mutations, none", c.Sync)

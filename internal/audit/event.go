@@ -159,11 +159,11 @@ type ApprovalAnswer struct {
 
 // PolicyLoad is a policy that holds from here on, or that was refused.
 type PolicyLoad struct {
-	File  string `json:"file"`
-	Hash  string `json:"hash,omitempty"`
-	Rules int    `json:"rules"`
-	By    *Peer  `json:"by,omitempty"`    // who asked for it; nil: the start, or a signal
-	Error string `json:"error,omitempty"` // then the old one holds
+	File   string `json:"file"`
+	Policy string `json:"policy,omitempty"` // its hash
+	Rules  int    `json:"rules"`
+	By     *Peer  `json:"by,omitempty"`    // who asked for it; nil: the start, or a signal
+	Error  string `json:"error,omitempty"` // then the old one holds
 }
 
 // DaemonStart is the daemon's first event.
@@ -204,8 +204,8 @@ type repaired struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
 	Bytes  int64  `json:"bytes"`
-	Hash   string `json:"hash,omitempty"` // plain SHA-256 of those bytes
-	Kept   string `json:"kept,omitempty"` // file that they are in now
+	SHA256 string `json:"sha256,omitempty"` // of those bytes
+	Kept   string `json:"kept,omitempty"`   // file that they are in now
 	Reason string `json:"reason"`
 }
 
@@ -301,7 +301,7 @@ func (e ApprovalAnswer) bounded() Event {
 }
 
 func (e PolicyLoad) bounded() Event {
-	e.File, e.Hash, e.By, e.Error = sentence(e.File), name(e.Hash), bounded(e.By), sentence(e.Error)
+	e.File, e.Policy, e.By, e.Error = sentence(e.File), name(e.Policy), bounded(e.By), sentence(e.Error)
 	return e
 }
 

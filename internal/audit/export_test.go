@@ -1,6 +1,9 @@
 package audit
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // FailSync has the log take its fsync from a test.
 func (l *Log) FailSync(sync func(*os.File) error) { l.sync = sync }
@@ -21,3 +24,6 @@ const (
 
 // Waiting is how many events have not been answered.
 func (l *Log) Waiting() int { return len(l.room) }
+
+// Older makes the file that is written older.
+func (l *Log) Older(by time.Duration) { l.began = l.began.Add(-by) }

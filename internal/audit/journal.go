@@ -111,7 +111,7 @@ func described(e Event) []field {
 		}
 		return fields
 	case PolicyLoad:
-		return []field{{"POLICY", e.Hash}, {"ERROR", e.Error}}
+		return []field{{"POLICY", e.Policy}, {"ERROR", e.Error}}
 	case DaemonStart:
 		return []field{{"VERSION", e.Version}}
 	case rotated:

@@ -34,6 +34,15 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// ParseHash reads a hash as lines have it.
+func ParseHash(text string) (h Hash, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || copy(h[:], raw) != len(h) || len(raw) != len(h) {
+		return h, fmt.Errorf("%q is no hash: that has %d hex digits", text, 2*len(h))
+	}
+	return h, nil
+}
+
 // place is where in a chain the last line stands: the next one continues it. The zero value is the beginning.
 type place struct {
 	seq  uint64

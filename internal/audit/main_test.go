@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var roles = map[string]func(dir string){"open": openOnce}
+var roles = map[string]func(dir string){"hammer": hammer, "full": fillDisk, "limited": hitLimit, "open": openOnce}
 
 // child is this binary in a role.
 func child(t testing.TB, role, dir string) *exec.Cmd {

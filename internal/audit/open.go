@@ -177,7 +177,7 @@ func (l *Log) torn() ([]Event, error) {
 	}
 	stem, ext := split(l.tornPath())
 	e := repaired{
-		File: filepath.Base(l.config.Path), Offset: l.size, Bytes: n, Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)),
+		File: filepath.Base(l.config.Path), Offset: l.size, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil)),
 		Kept: fmt.Sprintf("%s-%0*d%s", stem, seqDigits, l.at.seq, ext), Reason: "a line was not whole",
 	}
 	if kept, err := filepath.Glob(filepath.Join(l.dir(), stem+"-*"+ext)); err != nil || len(kept) >= maxTorn {

@@ -238,7 +238,7 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-const readSize = 256 << 10
+const readSize = 64 << 10
 
 // partial is how much there is after the last line break.
 func (l *lines) partial() int { return len(l.buffer) - l.from }
