@@ -74,10 +74,11 @@ func large(b *testing.B) audit.Config {
 	c.Sync, c.MaxBytes = audit.SyncNone, 1<<30
 	l := open(b, c)
 	var all sync.WaitGroup
-	for range 32 {
+	for caller := range 32 {
 		all.Go(func() {
 			for n := range 2500 {
-				add(b, l, intent("01JDZ3M8Q5T6V7W8X9Y0Z1A2B3", n), outcome("01JDZ3M8Q5T6V7W8X9Y0Z1A2B3", n))
+				run := fmt.Sprintf("01JDZ3M8Q5T6V7W8X9Y0Z1A2%02d", caller)
+				add(b, l, intent(run, n), outcome(run, n))
 			}
 		})
 	}

@@ -40,7 +40,7 @@ const (
 func Default() Config {
 	return Config{
 		Path: "/var/log/sandboxd/audit.log", Sync: SyncMutations, Payloads: PayloadsNone,
-		MaxBytes: 64 << 20, MaxAge: 24 * time.Hour,
+		MaxBytes: 32 << 20, MaxAge: 24 * time.Hour,
 		Keep: Keep{Files: 1000, Bytes: 8 << 30},
 	}
 }

@@ -48,6 +48,16 @@ func (r *Reader) SkipTo(since time.Time) error {
 	return nil
 }
 
+// SkipOlder leaves out all but the newest files, and says whether that were some.
+func (r *Reader) SkipOlder(keep int) (bool, error) {
+	all, err := list(r.path)
+	if err != nil || len(all) <= keep {
+		return false, err
+	}
+	r.done = all[len(all)-keep-1].first
+	return true, nil
+}
+
 // A BrokenError is a line that is not what the daemon wrote there.
 type BrokenError struct {
 	File   string

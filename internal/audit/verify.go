@@ -92,6 +92,9 @@ func (v *verification) take(r Record, from *Reader) error {
 	} else if r.Kind == KindCreate || r.Kind == KindRotate {
 		return &BrokenError{r.File, r.Line, from.file.start, "it is the first line of another file"}
 	}
+	if !json.Valid(r.Raw) {
+		return &BrokenError{r.File, r.Line, from.file.start, "it is no JSON: its hash is right, so it was not the daemon that wrote it"}
+	}
 	if v.Lines == 0 {
 		v.First, v.From = r.Seq, r.Time
 	}

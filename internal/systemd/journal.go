@@ -7,5 +7,7 @@ func Journal() func(message string, fields map[string]string) error {
 	if !journal.Enabled() {
 		return nil
 	}
-	return func(message string, fields map[string]string) error { return journal.Send(message, journal.PriInfo, fields) }
+	return func(message string, fields map[string]string) error {
+		return journal.Send(message, journal.PriInfo, fields)
+	}
 }
