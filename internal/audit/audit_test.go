@@ -327,9 +327,7 @@ func TestOdd(t *testing.T) {
 
 // TestBounds fills each string and list of each event, and the line still has a bound.
 func TestBounds(t *testing.T) {
-	for _, e := range append(audit.OwnEvents,
-		audit.RunStart{}, audit.RunEnd{}, audit.CallIntent{}, audit.CallDenied{}, audit.CallOutcome{},
-		audit.ApprovalRequest{}, audit.ApprovalAnswer{}, audit.PolicyLoad{}, audit.DaemonStart{}, audit.DaemonStop{}) {
+	for _, e := range allEvents {
 		own := strings.HasPrefix(reflect.TypeOf(e).Name(), strings.ToLower(reflect.TypeOf(e).Name()[:1]))
 		v := reflect.New(reflect.TypeOf(e)).Elem()
 		text := strings.Repeat("\x01", 1<<20)

@@ -77,9 +77,11 @@ func TestKilled(t *testing.T) {
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(rand.IntN(150_000))*time.Microsecond, func() { p.Process.Kill() })
 		lines := bufio.NewScanner(out)
-		for lines.Scan() {
+		for first := true; lines.Scan(); first = false {
+			if first {
+				time.AfterFunc(time.Duration(rand.IntN(150_000))*time.Microsecond, func() { p.Process.Kill() })
+			}
 			if strings.HasPrefix(lines.Text(), "error") {
 				t.Fatal(lines.Text())
 			}

@@ -27,3 +27,6 @@ func (l *Log) Waiting() int { return len(l.room) }
 
 // Older makes the file that is written older.
 func (l *Log) Older(by time.Duration) { l.began = l.began.Add(-by) }
+
+// Kind is an event's.
+func Kind(e Event) string { return e.kind() }

@@ -19,7 +19,9 @@ func auditLog(ts *testscript.TestScript, _ bool, args []string) {
 	log, err := audit.Open(c, audit.Options{})
 	ts.Check(err)
 	arguments := log.Payload([]byte(`{"amount":7}`))
-	refund := func(run string, n int, tool string) audit.Call { return audit.Call{Run: run, N: n, Server: "pay", Tool: tool} }
+	refund := func(run string, n int, tool string) audit.Call {
+		return audit.Call{Run: run, N: n, Server: "pay", Tool: tool}
+	}
 	result := log.Payload(make([]byte, 2048))
 	for _, e := range []audit.Event{
 		audit.DaemonStart{Version: "1.2", PID: 7},
