@@ -72,7 +72,7 @@ func (o *auditOptions) tailCommand() *cobra.Command {
 }
 
 const (
-	maxLines    = 100_000
+	maxLines    = 10_000
 	followPause = 200 * time.Millisecond
 )
 
@@ -272,7 +272,11 @@ func (o *auditOptions) find(ctx context.Context, f *auditFilter, each func(audit
 			return err
 		}
 	}
+	quoted := []byte(strconv.Quote(f.run)) // a line without it is not decoded
 	return o.records(ctx, r, func(record audit.Record) error {
+		if f.run != "" && !bytes.Contains(record.Raw, quoted) {
+			return nil
+		}
 		if e := readEvent(record); f.match(e) {
 			return each(e)
 		}

@@ -424,6 +424,44 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
+// TestRotationFails: whichever fsync of a rotation fails, the log goes on afterwards, and the chain holds.
+func TestRotationFails(t *testing.T) {
+	for failing := range 5 {
+		t.Run(fmt.Sprint("fsync ", failing+1), func(t *testing.T) {
+			c := config(place(t))
+			c.Keep.Files = 1
+			l := open(t, c)
+			add(t, l, intent("r", 1))
+			l.Older(48 * time.Hour)
+			add(t, l, intent("r", 2)) // in the second file
+			l.Older(48 * time.Hour)
+			n := 0
+			l.FailSync(func(f *os.File) error {
+				if n++; n == failing+1 {
+					return syscall.EIO
+				}
+				return audit.Sync(f)
+			})
+			err := l.Append(t.Context(), intent("r", 3)) // a rotation, and the first file is deleted
+			if failed := n > failing; failed != (err != nil) {
+				t.Errorf("%d fsyncs, error %v", n, err)
+			}
+			for deadline := time.Now().Add(20 * time.Second); l.Append(t.Context(), intent("r", 4)) != nil; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("it does not recover: %v", l.Failure())
+				}
+			}
+			closeLog(t, l)
+			closeLog(t, open(t, c))
+			verified(t, c)
+			got := strings.Join(events(t, c), "\n")
+			if strings.Contains(got, "call.intent r 3") != (err == nil) || !strings.Contains(got, "call.intent r 4") {
+				t.Errorf("the third was answered with %v, and the log has\n%s", err, got)
+			}
+		})
+	}
+}
+
 // TestLost: after a failed fsync, the file has not what was acknowledged. That is not mended in silence.
 func TestLost(t *testing.T) {
 	c := config(place(t))

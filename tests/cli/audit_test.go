@@ -2,12 +2,19 @@ package cli_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sandboxd/sandboxd/internal/audit"
+	"github.com/sandboxd/sandboxd/tests/daemon"
 )
 
 // auditLog writes a log as a daemon does.
@@ -51,4 +58,57 @@ func auditLog(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(log.Append(context.Background(), e))
 	}
 	ts.Check(log.Close())
+}
+
+// TestFollow: tail -f shows what is added, across rotations, until it is interrupted.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := audit.Default()
+	c.Path, c.MaxBytes, c.Sync = dir+"/audit.log", 64<<10, audit.SyncNone
+	log, err := audit.Open(c, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var out daemon.Log
+	p := exec.Command(filepath.Join(daemon.Binaries(t), "sandboxctl"), "audit", "tail", "-f", "-n", "1", "--log", c.Path)
+	p.Stdout, p.Stderr = &out, &out
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Kill() // an error means that it has ended
+		p.Wait()
+	})
+	daemon.Eventually(t, 10*time.Second, func() error {
+		if !strings.Contains(out.String(), "audit.create") {
+			return errors.New("the last line is not shown")
+		}
+		return nil
+	})
+	const n = 600 // three files
+	for i := range n {
+		if err := log.Append(t.Context(), audit.CallOutcome{Run: "r", N: i + 1, State: "succeeded"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	daemon.Eventually(t, 10*time.Second, func() error {
+		if got := strings.Count(out.String(), "call.outcome"); got != n {
+			return fmt.Errorf("%d of %d lines", got, n)
+		}
+		return nil
+	})
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+	if strings.Contains(out.String(), "warning") || !strings.Contains(out.String(), "audit.rotate") {
+		t.Errorf("it says %.2000s", out.String())
+	}
 }
