@@ -265,7 +265,7 @@ func sentence(text string) string { return cut(text, maxText) }
 
 func (e RunStart) bounded() Event {
 	e.Run, e.Gateway, e.Profile, e.Policy = name(e.Run), name(e.Gateway), name(e.Profile), name(e.Policy)
-	e.Caller, e.Program, e.Intent = e.Caller.bounded(), e.Program.bounded(), bounded(e.Intent)
+	e.Caller, e.Program, e.Intent = e.Caller.bounded(), e.Program.bounded(), bounded(e.Intent, Payload.bounded)
 	return e
 }
 
@@ -285,7 +285,7 @@ func (e CallDenied) bounded() Event {
 }
 
 func (e CallOutcome) bounded() Event {
-	e.Run, e.State, e.Reason, e.Result = name(e.Run), name(e.State), sentence(e.Reason), bounded(e.Result)
+	e.Run, e.State, e.Reason, e.Result = name(e.Run), name(e.State), sentence(e.Reason), bounded(e.Result, Payload.bounded)
 	return e
 }
 
@@ -296,12 +296,12 @@ func (e ApprovalRequest) bounded() Event {
 
 func (e ApprovalAnswer) bounded() Event {
 	e.ID, e.Run, e.Answer, e.Scope = name(e.ID), name(e.Run), name(e.Answer), name(e.Scope)
-	e.By, e.Reason = bounded(e.By), sentence(e.Reason)
+	e.By, e.Reason = bounded(e.By, Peer.bounded), sentence(e.Reason)
 	return e
 }
 
 func (e PolicyLoad) bounded() Event {
-	e.File, e.Policy, e.By, e.Error = sentence(e.File), name(e.Policy), bounded(e.By), sentence(e.Error)
+	e.File, e.Policy, e.By, e.Error = sentence(e.File), name(e.Policy), bounded(e.By, Peer.bounded), sentence(e.Error)
 	return e
 }
 
@@ -322,7 +322,7 @@ func (c Call) bounded() Call {
 
 func (j Judgement) bounded() Judgement {
 	j.Decision, j.Rule, j.Reason, j.Trigger = name(j.Decision), name(j.Rule), sentence(j.Reason), name(j.Trigger)
-	j.Arguments, j.Guard, j.Approval = j.Arguments.bounded(), bounded(j.Guard), bounded(j.Approval)
+	j.Arguments, j.Guard, j.Approval = j.Arguments.bounded(), bounded(j.Guard, Verdict.bounded), bounded(j.Approval, Approval.bounded)
 	j.Evidence, j.Labels = slices.Clone(j.Evidence), slices.Clone(j.Labels)
 	j.Evidence = first(j.Evidence, func(dropped int) Evidence { return Evidence{Argument: dropNote(dropped)} })
 	for i, e := range j.Evidence {
@@ -341,16 +341,16 @@ func (v Verdict) bounded() Verdict {
 }
 
 func (a Approval) bounded() Approval {
-	a.ID, a.By = name(a.ID), bounded(a.By)
+	a.ID, a.By = name(a.ID), bounded(a.By, Peer.bounded)
 	return a
 }
 
 // bounded is a bounded copy of what may be missing.
-func bounded[T interface{ bounded() T }](v *T) *T {
+func bounded[T any](v *T, bound func(T) T) *T {
 	if v == nil {
 		return nil
 	}
-	b := (*v).bounded()
+	b := bound(*v)
 	return &b
 }
 
