@@ -41,6 +41,7 @@ type Log struct {
 	began    time.Time
 	size     int64 // of the lines that were acknowledged
 	synced   int64 // of those on disk
+	calls    unanswered
 	buffer   []byte
 }
 

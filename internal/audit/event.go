@@ -28,6 +28,7 @@ const (
 	KindDaemonStop      = "daemon.stop"
 	KindCreate          = "audit.create"
 	KindRotate          = "audit.rotate"
+	KindOpen            = "audit.open"
 	KindDelete          = "audit.delete"
 	KindRepair          = "audit.repair"
 	KindRecovered       = "audit.recovered"
@@ -191,6 +192,11 @@ type rotated struct {
 	Reason   string `json:"reason"`
 }
 
+// open is written after that, if there are such calls.
+type open struct {
+	Calls []string `json:"calls"` // RUN/N of those without an outcome yet
+}
+
 // deleted is written before a file is.
 type deleted struct {
 	File  string `json:"file"`
@@ -228,6 +234,7 @@ func (DaemonStart) kind() string     { return KindDaemonStart }
 func (DaemonStop) kind() string      { return KindDaemonStop }
 func (created) kind() string         { return KindCreate }
 func (rotated) kind() string         { return KindRotate }
+func (open) kind() string            { return KindOpen }
 func (deleted) kind() string         { return KindDelete }
 func (repaired) kind() string        { return KindRepair }
 func (recovered) kind() string       { return KindRecovered }
@@ -309,6 +316,7 @@ func (e DaemonStart) bounded() Event { e.Version = name(e.Version); return e }
 func (e DaemonStop) bounded() Event  { e.Reason = sentence(e.Reason); return e }
 func (e created) bounded() Event     { return e }
 func (e rotated) bounded() Event     { e.Reason = sentence(e.Reason); return e }
+func (e open) bounded() Event        { return e }
 func (e deleted) bounded() Event     { e.Error = sentence(e.Error); return e }
 func (e repaired) bounded() Event    { e.Reason = sentence(e.Reason); return e }
 func (e recovered) bounded() Event   { e.Reason = sentence(e.Reason); return e }

@@ -12,7 +12,7 @@ func (l *Log) FailSync(sync func(*os.File) error) { l.sync = sync }
 func Sync(f *os.File) error { return fdatasync(f) }
 
 // Own events, for tests of the format.
-var OwnEvents = []Event{created{}, rotated{}, deleted{}, repaired{}, recovered{}}
+var OwnEvents = []Event{created{}, rotated{}, open{}, deleted{}, repaired{}, recovered{}}
 
 // Encode is a line's fields.
 func Encode(e Event) ([]byte, error) { return encode(e) }

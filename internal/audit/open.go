@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -28,11 +27,10 @@ func (l *Log) open() error {
 	if l.lock, l.key, err = lock(KeyPath(l.config.Path)); err != nil {
 		return err
 	}
-	calls := unanswered{open: make(map[callID]uint64)}
-	if err := l.look(&calls); err != nil {
+	if err := l.look(); err != nil {
 		return err
 	}
-	found, err := l.attach(&calls)
+	found, err := l.attach()
 	if err != nil {
 		return err
 	}
@@ -42,7 +40,7 @@ func (l *Log) open() error {
 	if err := l.keep(found); err != nil {
 		return err
 	}
-	for part := range slices.Chunk(calls.events(), maxWaiting) {
+	for part := range slices.Chunk(l.calls.unknown(), maxWaiting) {
 		if err := l.tell(part...); err != nil {
 			return err
 		}
@@ -51,7 +49,7 @@ func (l *Log) open() error {
 }
 
 // look reads the newest of the older files: the log goes on from its end where a crash left no file after it.
-func (l *Log) look(calls *unanswered) error {
+func (l *Log) look() error {
 	all, err := list(l.config.Path)
 	if err != nil || len(all) == 0 {
 		return err
@@ -62,13 +60,13 @@ func (l *Log) look(calls *unanswered) error {
 		return err
 	}
 	defer f.Close()
-	found, err := scan(f, path, calls.take)
+	found, err := scan(f, path, l.calls.take)
 	l.at, l.previous = found.last, filepath.Base(path)
 	return err
 }
 
 // attach takes the file that is to be written, or begins it, and returns what there is to tell of its state.
-func (l *Log) attach(calls *unanswered) ([]Event, error) {
+func (l *Log) attach() ([]Event, error) {
 	f, err := openOwn(l.config.Path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		told, err := l.torn()
@@ -81,7 +79,7 @@ func (l *Log) attach(calls *unanswered) ([]Event, error) {
 		return nil, err
 	}
 	l.file = f
-	found, err := scan(f, l.config.Path, calls.take)
+	found, err := scan(f, l.config.Path, l.calls.take)
 	if err != nil {
 		return nil, err
 	}
@@ -266,56 +264,4 @@ func (r Record) key() string {
 		return ""
 	}
 	return e.Key
-}
-
-// unanswered are the calls that were to be sent, and have no outcome.
-type unanswered struct {
-	open map[callID]uint64 // to the line of the intent
-	over int               // more than fit
-}
-
-type callID struct {
-	run string
-	n   int
-}
-
-const maxUnanswered = 1 << 16 // a thousand runs at once have not so many
-
-func (u *unanswered) take(r Record) {
-	if r.Kind != KindCallIntent && r.Kind != KindCallOutcome {
-		return
-	}
-	var c struct {
-		Run string
-		N   int
-	}
-	if r.Decode(&c) != nil {
-		return
-	}
-	id := callID{c.Run, c.N}
-	switch {
-	case r.Kind == KindCallOutcome:
-		delete(u.open, id)
-	case len(u.open) >= maxUnanswered:
-		u.over++
-	default:
-		u.open[id] = r.Seq
-	}
-}
-
-// events are the outcomes that a crash kept from being written.
-func (u *unanswered) events() []Event {
-	ids := make([]callID, 0, len(u.open))
-	for id := range u.open {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b callID) int { return cmp.Compare(u.open[a], u.open[b]) })
-	var all []Event
-	for _, id := range ids {
-		all = append(all, CallOutcome{Run: id.run, N: id.n, State: "unknown", Reason: "the daemon ended before it had an answer: the call may have been carried out"})
-	}
-	if u.over > 0 {
-		all = append(all, repaired{Reason: fmt.Sprintf("%d more calls may have no outcome than can be listed", u.over)})
-	}
-	return all
 }

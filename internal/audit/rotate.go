@@ -44,6 +44,9 @@ func (l *Log) rotate(reason string) error {
 	if err := l.begin(reason); err != nil {
 		return err
 	}
+	if err := l.tell(l.calls.carried()...); err != nil {
+		return err
+	}
 	return l.prune()
 }
 

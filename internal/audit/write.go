@@ -108,6 +108,7 @@ func (l *Log) write(entries []*entry, durable bool) error {
 	l.at = at
 	l.stats.events.Add(int64(len(entries)))
 	for i, n := range entries {
+		l.calls.note(n.event)
 		l.mirror.put(n.event, n.at, places[i])
 	}
 	if cap(l.buffer) > maxBuffer { // a burst of long lines is no reason to hold its memory
