@@ -43,23 +43,26 @@ func (u *unanswered) note(e Event) {
 
 // take takes a line that an earlier daemon wrote.
 func (u *unanswered) take(r Record) {
-	if r.Kind != KindCallIntent && r.Kind != KindCallOutcome && r.Kind != KindOpen {
-		return
-	}
-	var e struct {
-		Run   string
-		N     int
-		Calls []string
-	}
-	if r.Decode(&e) != nil {
-		return
-	}
 	switch r.Kind {
-	case KindCallIntent:
-		u.add(callID(e.Run, e.N))
-	case KindCallOutcome:
-		delete(u.open, callID(e.Run, e.N))
-	default: // all that are open, those of the file before among them
+	case KindCallIntent, KindCallOutcome:
+		run, n, ok := r.call()
+		if !ok { // a name that is escaped: the slow way
+			var e CallOutcome
+			if r.Decode(&e) != nil {
+				return
+			}
+			run, n = e.Run, e.N
+		}
+		if r.Kind == KindCallOutcome {
+			delete(u.open, callID(run, n))
+			return
+		}
+		u.add(callID(run, n))
+	case KindOpen: // all that are open, those of the file before among them
+		var e open
+		if r.Decode(&e) != nil {
+			return
+		}
 		for _, id := range e.Calls {
 			if _, known := u.open[id]; !known {
 				u.add(id)

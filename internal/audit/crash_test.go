@@ -123,7 +123,7 @@ func TestKilled(t *testing.T) {
 func TestCarried(t *testing.T) {
 	c := small(place(t))
 	l := open(t, c)
-	add(t, l, intent("long", 1), intent("done", 1))
+	add(t, l, intent(`lo"ng`, 1), intent("done", 1))
 	for n, files := 0, []string(nil); len(files) < 5; n++ {
 		add(t, l, intent("r", n, "read"), outcome("r", n))
 		files, _ = audit.Files(c.Path)
@@ -140,11 +140,11 @@ func TestCarried(t *testing.T) {
 				got = append(got, e)
 			}
 		}
-		if diff := cmp.Diff([]string{"call.outcome long 1 unknown"}, got); diff != "" {
+		if diff := cmp.Diff([]string{`call.outcome lo"ng 1 unknown`}, got); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if calls := last(t, c, audit.KindOpen)["calls"]; len(calls.([]any)) == 0 || calls.([]any)[0] != "long/1" {
+	if calls := last(t, c, audit.KindOpen)["calls"]; len(calls.([]any)) == 0 || calls.([]any)[0] != `lo"ng/1` {
 		t.Errorf("the newest file begins with %v", calls)
 	}
 	verified(t, c)

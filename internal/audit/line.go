@@ -128,6 +128,8 @@ type Record struct {
 
 	File string
 	Line int // in it, from 1
+
+	fields []byte // of the event, in Raw
 }
 
 // Decode reads the event's fields into a struct of this package, or one with some of its fields.
@@ -160,27 +162,39 @@ func parse(line []byte) (Record, error) {
 	}
 	body, tail := line[:len(line)-tailLength], line[len(line)-tailLength:]
 	r.Hash = sha256.Sum256(body)
-	if want := fmt.Appendf(nil, `%s%s"}`, hashMark, r.Hash); !bytes.Equal(tail, want) {
+	want := append(hex.AppendEncode(append(make([]byte, 0, tailLength), hashMark...), r.Hash[:]), '"', '}')
+	if !bytes.Equal(tail, want) {
 		return r, errors.New("it was changed, or is not whole: its hash is not that of what it says")
 	}
 	return r, r.head(body)
 }
 
-// head reads the beginning, and compares it with what this package would have written.
+// head reads the beginning.
 func (r *Record) head(body []byte) error {
-	odd := errors.New("it does not begin as a line does")
-	parts := bytes.SplitN(body, []byte(`"`), 16) // of {"seq":7,"time":"…","prev":"…","event":"…"
-	if len(parts) < 15 {
-		return odd
+	body, begins := bytes.CutPrefix(body, []byte(`{"seq":`))
+	seq, body, hasSeq := bytes.Cut(body, []byte(`,"time":"`))
+	at, body, hasTime := bytes.Cut(body, []byte(`","prev":"`))
+	prev, body, hasPrev := bytes.Cut(body, []byte(`","event":"`))
+	kind, fields, hasKind := bytes.Cut(body, []byte(`"`))
+	if !begins || !hasSeq || !hasTime || !hasPrev || !hasKind || len(prev) != hex.EncodedLen(len(r.Prev)) {
+		return errors.New("it does not begin as a line does")
 	}
 	var errs [3]error
-	r.Seq, errs[0] = strconv.ParseUint(string(bytes.Trim(parts[2], ":,")), 10, 64)
-	r.Time, errs[1] = time.Parse(timeLayout, string(parts[5]))
-	_, errs[2] = hex.Decode(r.Prev[:], parts[9][:min(len(parts[9]), 2*sha256.Size)])
-	r.Kind = string(parts[13])
-	head := appendHead(nil, r.Seq, r.Time, r.Prev, r.Kind)
-	if errors.Join(errs[:]...) != nil || !bytes.HasPrefix(body, head) {
-		return odd
+	r.Seq, errs[0] = strconv.ParseUint(string(seq), 10, 64)
+	r.Time, errs[1] = time.Parse(time.RFC3339Nano, string(at))
+	_, errs[2] = hex.Decode(r.Prev[:], prev)
+	r.Kind, r.fields = string(kind), fields
+	return errors.Join(errs[:]...)
+}
+
+// call reads which call the line is about, as the events of calls begin.
+func (r Record) call() (run string, n int, ok bool) {
+	fields, begins := bytes.CutPrefix(r.fields, []byte(`,"run":"`))
+	quoted, fields, hasRun := bytes.Cut(fields, []byte(`","n":`))
+	number, _, _ := bytes.Cut(fields, []byte(`,`))
+	n, err := strconv.Atoi(string(number))
+	if !begins || !hasRun || err != nil || bytes.ContainsAny(quoted, `"\\`) {
+		return "", 0, false
 	}
-	return nil
+	return string(quoted), n, true
 }
