@@ -20,6 +20,7 @@ type Reader struct {
 	file *lines // that is being read; nil: the next one is to be opened
 	done uint64 // the first line of the file that was read last
 	gone bool   // the file is written no more: what is left in it ends it
+	none bool   // there is no file that is written
 }
 
 // NewReader reads all files of the log at path. It takes no lock: a daemon may write, rotate and delete meanwhile.
@@ -102,8 +103,12 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// Torn is a *BrokenError if what was read ends in a part of a line. At the end of a log that is open that part may be being written.
+// Torn is a *BrokenError if what was read ends in a part of a line, or without the file that is written. In a log that is open
+// the one may be being written, and the other being made.
 func (r *Reader) Torn() error {
+	if r.none {
+		return &BrokenError{r.path, 0, 0, "the file that is written is not there"}
+	}
 	if r.file == nil || r.file.partial() == 0 {
 		return nil
 	}
@@ -174,11 +179,12 @@ func (r *Reader) open() error {
 		case errors.Is(err, fs.ErrNotExist) && len(all) == 0 && !r.any:
 			return fmt.Errorf("read the audit log: %w", err)
 		case errors.Is(err, fs.ErrNotExist):
-			return io.EOF // between two steps of a rotation
+			r.none = true // between two steps of a rotation, or somebody took it
+			return io.EOF
 		case err != nil:
 			return err
 		}
-		r.file = file
+		r.file, r.none = file, false
 		if r.gone {
 			r.done = all[i].first
 			return nil
