@@ -91,7 +91,7 @@ func (l *Log) attach() ([]Event, error) {
 		l.at, l.first, l.began = found.last, found.first, found.began
 	}
 	l.size, l.synced = found.good, found.good
-	if found.damaged { // whole lines after others that are not: no crash does that
+	if found.damaged { // whole lines after others that are not: killing a daemon does not do that
 		damage := repaired{File: filepath.Base(l.config.Path), Offset: found.good, Bytes: info.Size() - found.good, Reason: found.why.Error()}
 		return []Event{damage}, l.rotate(reasonDamaged)
 	}
