@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { daemon.Main(m) }
 //	empty stdout|stderr       the last program wrote nothing there
 //	json FILE|stdout          it is one JSON object, and nothing else
 //	daemon                    start a daemon; $SANDBOXD_SOCKET is its socket
+//	auditlog DIR              write an audit log, DIR/audit.log: two runs of two users
 func TestScripts(t *testing.T) {
 	bin := daemon.Binaries(t)
 	testscript.Run(t, testscript.Params{
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "empty": empty, "json": isJSON, "daemon": startDaemon,
+			"exits": exits, "empty": empty, "json": isJSON, "daemon": startDaemon, "auditlog": auditLog,
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition == "root" {
