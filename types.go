@@ -28,6 +28,11 @@ type Program struct {
 
 	Traceparent string `json:"traceparent,omitempty"` // W3C trace context, handed on to tools/call
 
+	// Intent is the user's request, in the user's words: what policy, the guard and people hold the calls against. It is never the
+	// program, nor what a model made of the request. Constraints are what the user ruled out.
+	Intent      string   `json:"intent,omitempty"`      // at most 16 KiB
+	Constraints []string `json:"constraints,omitempty"` // at most 32, of 1 KiB
+
 	// Seed and Now make a run repeatable: with both as the result of an earlier run has them, the same program that gets the same
 	// answers from its tools gives the same result. Seed is where all that is random begins, Now what the clock shows first, in
 	// milliseconds since 1970 as Date.now() gives them; the clock then stands still but for timers (docs/javascript.md).

@@ -8,14 +8,18 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/internal/pool"
@@ -64,7 +68,57 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, c, profiles, proved, listener, nursery, log)
+	judge, err := newGuard(c)
+	if err != nil {
+		return err
+	}
+	if judge != nil {
+		defer judge.Close()
+	}
+	record, err := openAudit(c.Audit, log)
+	if err != nil {
+		return err
+	}
+	if record != nil {
+		defer closeAudit(record, log)
+	}
+	return serve(ctx, server.Parts{
+		Config: c, Profiles: profiles, Proved: proved, Guard: judge, Audit: record, Version: version, Log: log,
+	}, listener, nursery)
+}
+
+// newGuard is the client of the configured judge; nil: there is none.
+func newGuard(c config.Config) (*guard.Guard, error) {
+	if c.Guard.URL == "" {
+		return nil, nil
+	}
+	g, err := guard.New(c.Guard)
+	if err != nil {
+		return nil, c.Wrong(fmt.Errorf("guard.%w", err))
+	}
+	return g, nil
+}
+
+// openAudit continues the audit log; nil: there is none.
+func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
+	if c.Path == config.NoAudit {
+		log.Warn("no audit log: nothing of what programs do is recorded (audit.path: none)")
+		return nil, nil
+	}
+	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal()})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Append(context.Background(), audit.DaemonStart{Version: version, PID: os.Getpid()}); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func closeAudit(l *audit.Log, log *slog.Logger) {
+	if err := errors.Join(l.Append(context.Background(), audit.DaemonStop{}), l.Close()); err != nil {
+		log.Error("audit log not closed", "error", err)
+	}
 }
 
 // warn tells what the operator's own profiles open.
@@ -190,23 +244,27 @@ func spec(p profile.Profile) nursery.Spec {
 	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
 }
 
-func serve(ctx context.Context, c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
-	l *net.UnixListener, n *nursery.Client, log *slog.Logger) error {
+func serve(ctx context.Context, parts server.Parts, l *net.UnixListener, n *nursery.Client) error {
 	var kinds []pool.Kind
-	for _, name := range profile.Names(profiles) {
-		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(profiles[name]), Size: c.Pool[name]})
+	for _, name := range profile.Names(parts.Profiles) {
+		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(parts.Profiles[name]), Size: parts.Config.Pool[name]})
 	}
-	p := pool.New(n.Spawn, kinds, births(), log)
-	s, err := server.New(c, profiles, proved, p, version, log)
+	log := parts.Log
+	parts.Pool = pool.New(n.Spawn, kinds, births(), log)
+	s, err := server.New(parts)
 	if err != nil {
 		return err
 	}
 	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	var background sync.WaitGroup
-	background.Go(func() { p.Run(filling) })
-	background.Go(func() { tell(ctx, c, s, p, stop) })
+	background.Go(func() { parts.Pool.Run(filling) })
+	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })
+	background.Go(func() { reload(ctx, s, hangups, log) })
 	if err := systemd.Ready(); err != nil {
 		log.Warn("service manager not told", "error", err)
 	}
@@ -217,6 +275,22 @@ func serve(ctx context.Context, c config.Config, profiles map[string]profile.Pro
 	background.Wait()
 	log.Info("stopped")
 	return err
+}
+
+// reload reads the policy again on SIGHUP.
+func reload(ctx context.Context, s *server.Server, hangups <-chan os.Signal, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		}
+		_ = systemd.Reloading() // like Ready: who does not hear it does not wait for it
+		if err := s.Reload(ctx, nil); err != nil {
+			log.Error("not reloaded: all stays as it was", "error", err)
+		}
+		_ = systemd.Ready()
+	}
 }
 
 // births is how many workers may be under way to READY at once: half of the time each waits for its threads.

@@ -44,11 +44,19 @@ const (
 
 // Answer is what was decided about a request. The zero value denies.
 type Answer struct {
+	ID       string // of the request; empty if there was no room for it
 	Approved bool
 	Scope    Scope
 	By       string // who answered, by the kernel's account; what decided if nobody did
+	Peer     *Peer  // who answered; nil: nobody did
 	Reason   string // in the answerer's words, or ours
 	At       time.Time
+}
+
+// Peer is who the kernel says is at the other end of a socket.
+type Peer struct {
+	UID, GID uint32
+	PID      int32
 }
 
 // Desk is where requests wait.
@@ -116,6 +124,7 @@ func (d *Desk) Ask(ctx context.Context, r Request, tell func(Request)) (Answer, 
 		if err := d.settle(w.ID, late); err != nil {
 			return <-w.answer, nil // somebody did, just now
 		}
+		late.ID = w.ID
 		return late, nil
 	case <-ctx.Done():
 		d.settle(w.ID, Answer{By: "the run's end", Reason: "the run ended before an answer", At: time.Now()})
@@ -195,6 +204,7 @@ func (d *Desk) settle(id string, a Answer) error {
 		}
 		return ErrUnknown
 	}
+	a.ID = id
 	delete(d.pending, id)
 	d.remember(id, a)
 	if a.Scope == Same {

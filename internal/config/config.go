@@ -2,6 +2,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandboxd/sandboxd/internal/audit"
+	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/strictyaml"
 )
@@ -21,6 +24,9 @@ type Config struct {
 	Runs      Runs           `yaml:"runs"`
 	Gateways  Gateways       `yaml:"gateways"`
 	Profiles  string         `yaml:"profiles"` // directory
+	Policy    string         `yaml:"policy"`   // file, or directory
+	Guard     guard.Config   `yaml:"guard"`    // without url there is none
+	Audit     audit.Config   `yaml:"audit"`    // its path can be NoAudit
 	Isolation Isolation      `yaml:"isolation"`
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
@@ -62,6 +68,9 @@ type Log struct {
 	Level string `yaml:"level"` // debug, info, warn or error
 }
 
+// NoAudit is the path of an audit log that is none.
+const NoAudit = "none"
+
 // Default is what holds for every key that the file does not mention.
 func Default() Config {
 	return Config{
@@ -69,6 +78,9 @@ func Default() Config {
 		Runs:     Runs{AtOnce: 64, PerCaller: 64, Queue: 64, QueueWait: 5 * time.Second},
 		Gateways: Gateways{Connections: 256, Memory: 256 << 20, WriteWait: 10 * time.Second},
 		Profiles: "/etc/sandboxd/profiles",
+		Policy:   "/etc/sandboxd/policy.yaml",
+		Guard:    guard.Default(),
+		Audit:    audit.Default(),
 		Drain:    30 * time.Second,
 		Log:      Log{Level: "info"},
 	}
@@ -136,6 +148,16 @@ func (c Config) check() error {
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
 		return fmt.Errorf("log.level: %q is none of debug, info, warn, error", c.Log.Level)
+	}
+	switch {
+	case c.Policy == "":
+		return errors.New("policy: is empty: without one, no call is allowed; name a file, or a directory of them")
+	case c.Guard.URL == "" && c.Guard != guard.Default():
+		return errors.New("guard: has no url, and so asks nobody: give it one, or leave the section out")
+	case c.Audit.Path != NoAudit:
+		if err := c.Audit.Check(); err != nil {
+			return err
+		}
 	}
 	_, err := c.Callers.Resolve()
 	return err

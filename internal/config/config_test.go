@@ -72,6 +72,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"layer", "isolation:\n  allow_missing: [walls]\n", `c.yaml:2: isolation.allow_missing: no layer "walls"; there are: seccomp, landlock, rlimits, cgroup, namespaces`},
 		{"user", "callers:\n  uids: [nobody-of-that-name]\n", "c.yaml:2: callers.uids: user: unknown user nobody-of-that-name"},
 		{"group", "callers:\n  gids: [nogroup-of-that-name]\n", "c.yaml:2: callers.gids: group: unknown group nogroup-of-that-name"},
+		{"no policy", "policy: \"\"\n", "c.yaml:1: policy: is empty"},
+		{"guard without url", "guard:\n  api: chat\n", "c.yaml:1: guard: has no url"},
+		{"audit", "audit:\n  sync: sometimes\n", "c.yaml:2: audit.sync: \"sometimes\" is none of all, mutations, none"},
 		{"level", "log:\n  level: loud\n", `c.yaml:2: log.level: "loud" is none of debug, info, warn, error`},
 		{"too long", "# " + strings.Repeat("x", 1<<20), "longer than 1048576 bytes"},
 	} {

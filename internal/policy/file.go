@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,10 +95,13 @@ func Parse(name string, text []byte) (*Policy, error) {
 type builder struct {
 	Policy
 	names map[string]string // of rules and flows: where each stands
+	texts hash.Hash
 	wrong []string
 }
 
-func newBuilder() *builder { return &builder{names: map[string]string{}, Policy: Policy{unknown: -1}} }
+func newBuilder() *builder {
+	return &builder{names: map[string]string{}, texts: sha256.New(), Policy: Policy{unknown: -1}}
+}
 
 func (b *builder) policy() (*Policy, error) {
 	switch {
@@ -111,6 +117,7 @@ func (b *builder) policy() (*Policy, error) {
 	if b.unknown < 0 {
 		b.unknown = Deny
 	}
+	b.hash = "sha256:" + hex.EncodeToString(b.texts.Sum(nil))
 	return &b.Policy, nil
 }
 
@@ -126,6 +133,7 @@ func (r reader) refuse(path, format string, args ...any) {
 }
 
 func (b *builder) add(name string, text []byte) {
+	b.texts.Write(text)
 	var f file
 	lines, err := strictyaml.Decode(name, text, &f)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -100,7 +101,12 @@ func withoutWorkers(f *testing.F) *Server {
 	none := func(context.Context, nursery.Spec) (*nursery.Worker, error) {
 		return nil, errors.New("there are none here")
 	}
-	s, err := New(config.Default(), profiles, nil, pool.New(none, kinds, 1, log), "fuzz", log)
+	c := config.Default()
+	c.Policy = filepath.Join(f.TempDir(), "policy.yaml")
+	if err := os.WriteFile(c.Policy, []byte("version: 1\n"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	s, err := New(Parts{Config: c, Profiles: profiles, Pool: pool.New(none, kinds, 1, log), Version: "fuzz", Log: log})
 	if err != nil {
 		f.Fatal(err)
 	}

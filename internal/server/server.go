@@ -2,20 +2,39 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/audit"
+	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 )
+
+// Parts are what a server serves with.
+type Parts struct {
+	Config   config.Config
+	Profiles map[string]profile.Profile
+	Proved   map[string]*sandboxd.Isolation // of each profile's workers, what gateways are told
+	Pool     *pool.Pool
+	Guard    *guard.Guard // nil: there is none
+	Audit    *audit.Log   // nil: nothing is recorded
+	Version  string
+	Log      *slog.Logger
+}
 
 // Server is the daemon's face to gateways.
 type Server struct {
@@ -25,13 +44,19 @@ type Server struct {
 	profiles map[string]profile.Profile
 	proved   map[string]*sandboxd.Isolation
 	pool     *pool.Pool
+	guard    *guard.Guard
+	audit    *audit.Log
 	log      *slog.Logger
 	memory   *semaphore.Weighted
 	slots    *slots
+	quotas   *broker.Quotas
 	kernel   *kernelLog
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
+
+	policy    atomic.Pointer[policy.Policy] // that new runs get
+	reloading sync.Mutex
 
 	describing sync.Mutex // held while schemas are read
 
@@ -41,22 +66,57 @@ type Server struct {
 	idle     time.Time  // since when there is none
 }
 
-// New makes a server. Gateways are told the version, and what was proved of each profile's workers.
-func New(c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
-	p *pool.Pool, version string, log *slog.Logger) (*Server, error) {
-	allowed, err := c.Callers.Resolve()
+// New makes a server, and reads the policy.
+func New(p Parts) (*Server, error) {
+	allowed, err := p.Config.Callers.Resolve()
 	if err != nil {
 		return nil, err
 	}
 	ending, end := context.WithCancel(context.Background())
-	return &Server{
+	s := &Server{
+		config: p.Config, allowed: allowed, profiles: p.Profiles, proved: p.Proved, pool: p.Pool,
+		guard: p.Guard, audit: p.Audit, log: p.Log, version: p.Version,
+		memory: semaphore.NewWeighted(p.Config.Gateways.Memory),
+		slots:  newSlots(p.Config.Runs),
+		quotas: broker.NewQuotas(),
 		ending: ending, end: end,
-		config: c, allowed: allowed, profiles: profiles, proved: proved, pool: p, log: log, version: version,
-		memory: semaphore.NewWeighted(c.Gateways.Memory),
-		slots:  newSlots(c.Runs),
-		kernel: openKernelLog(log),
-		idle:   time.Now(),
-	}, nil
+		idle: time.Now(),
+	}
+	if err := s.Reload(ending, nil); err != nil {
+		end()
+		return nil, err
+	}
+	s.kernel = openKernelLog(p.Log)
+	return s, nil
+}
+
+// Reload reads the policy again, and the guard's key. On an error all stays as it was. Runs keep the policy that they began with. It
+// is recorded who asked for it; nil: the daemon's start, or a signal.
+func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	read, err := policy.Load(s.config.Policy)
+	if err == nil && s.guard != nil {
+		err = s.guard.Reload()
+	}
+	e := audit.PolicyLoad{File: s.config.Policy, By: by}
+	if err != nil {
+		e.Error = err.Error()
+	} else {
+		e.Policy, e.Rules = read.Hash(), read.Rules()
+	}
+	if s.audit != nil {
+		err = cmp.Or(err, s.audit.Append(ctx, e))
+	}
+	if err != nil {
+		return fmt.Errorf("policy: %w", err)
+	}
+	s.policy.Store(read)
+	for _, w := range read.Warnings() {
+		s.log.Warn("policy", "warning", w)
+	}
+	s.log.Info("policy", "file", s.config.Policy, "rules", read.Rules(), "hash", read.Hash())
+	return nil
 }
 
 // Serve accepts gateways until ctx ends. Then it takes no more programs, lets those that run go on for as

@@ -22,6 +22,7 @@ type session struct {
 
 	mu      sync.Mutex            // guards the fields below
 	catalog *catalog.Catalog      // what the gateway announced; nil before initialize
+	client  string                // what it calls itself
 	runs    map[string]*activeRun // by ULID
 }
 
@@ -95,6 +96,9 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	if p.ProtocolVersion != sandboxd.ProtocolVersion {
 		return nil, rpc.Errorf(rpc.CodeVersion, "protocol version %q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
 	}
+	if len(p.Client.Name) > maxToken || catalog.Unprintable(p.Client.Name) >= 0 {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "client.name: at most %d bytes, and no character that can't be seen", maxToken)
+	}
 	announced, err := catalog.New(p.Servers, p.Tools)
 	if err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
@@ -104,7 +108,7 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	if x.catalog != nil {
 		return nil, rpc.Errorf(rpc.CodeRefused, "initialize was called already")
 	}
-	x.catalog = announced
+	x.catalog, x.client = announced, p.Client.Name
 	r := sandboxd.InitializeResult{ProtocolVersion: sandboxd.ProtocolVersion}
 	r.Server.Name, r.Server.Version = "sandboxd", x.version
 	for _, name := range profile.Names(x.profiles) {
