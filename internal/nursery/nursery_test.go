@@ -371,7 +371,12 @@ func TestGone(t *testing.T) {
 	if err := syscall.Kill(w.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	daemon.Gone(t, []int{w.PID}) // a dead one that nobody has reaped yet counts
+	daemon.Eventually(t, 10*time.Second, func() error {
+		if daemon.Living(w.PID) != 0 {
+			return errors.New("it lives")
+		}
+		return nil
+	})
 	if !w.Gone() {
 		t.Error("a worker that was killed is said to live")
 	}
