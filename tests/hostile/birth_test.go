@@ -157,7 +157,6 @@ func TestIdleDeath(t *testing.T) {
 			}
 		}
 		gone(t, dead...)
-		time.Sleep(20 * time.Millisecond) // for the nursery to tell
 		s.served(t)
 		s.calm(t)
 	}
