@@ -53,14 +53,18 @@ type refusal struct {
 	reason string // for the program, and for people
 }
 
-// Judge decides on a call as far as that needs nobody else: hard denies, what can be no call of the tool, and policy. It is to be called
-// with the calls of a run in their order, and not at once: what policy decides depends on the calls before.
-func Judge(run *Run, call wire.Call) Judged {
-	j := Judged{n: call.ID, server: call.Server, tool: call.Tool}
-	j.refusal = j.judge(run, call)
-	run.count(&j)
-	run.note(&j)
-	return j
+// Judge decides on calls that were made together, as far as that needs nobody else: hard denies, what can be no call of the tool, and
+// policy. It is to be called with the calls of a run in their order, and not at once: what policy decides depends on the calls before.
+func Judge(run *Run, batch []wire.Call) []Judged {
+	all := make([]Judged, len(batch))
+	for i, call := range batch {
+		j := &all[i]
+		*j = Judged{n: call.ID, server: call.Server, tool: call.Tool}
+		j.refusal = j.judge(run, call)
+		run.count(j)
+		run.note(j)
+	}
+	return all
 }
 
 func (j *Judged) judge(run *Run, call wire.Call) *refusal {
@@ -109,7 +113,7 @@ func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
 	j.decision = run.Policy.Decide(&c)
 	switch {
 	case j.decision.Action == policy.Deny:
-		return &refusal{byPolicy, j.decision.Rule, j.decision.Reason}
+		return &refusal{decidedBy(j.decision.Rule), j.decision.Rule, j.decision.Reason}
 	case j.decision.Read:
 		return nil
 	}
@@ -118,6 +122,17 @@ func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
 			fmt.Sprintf("the caller has made its %d calls a minute that change something: wait, or change less", most)}
 	}
 	return nil
+}
+
+// decidedBy is what in a policy denied. Names of rules can't be those of its other parts.
+func decidedBy(rule string) string {
+	switch rule {
+	case policy.RuleDeny:
+		return byDeny
+	case policy.RuleCalls, policy.RuleMutations:
+		return byLimit
+	}
+	return byPolicy
 }
 
 // annotations are what the tool's server says of it: hints, for conditions.

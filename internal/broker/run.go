@@ -43,6 +43,8 @@ type Run struct {
 
 	mu        sync.Mutex // guards the fields below
 	calls     []*entry
+	front     int           // calls that have passed, and all before them
+	turns     int           // calls whose turn has come
 	labels    []string      // that results brought
 	judged    int64         // calls
 	mutations int64         // calls that policy let through and that may change something
@@ -65,7 +67,8 @@ type entry struct {
 	labels    []string
 	sent      time.Time
 	placed    bool          // it has one of the places
-	passed    chan struct{} // closed when it went out, or will not, or waits for a person: the next one may
+	turn      chan struct{} // closed when all before it have passed
+	passed    bool          // it went out, or will not, or waits for a person: the next one may
 }
 
 // A LimitError ends the run: the program asked for more calls than it may make.
@@ -95,10 +98,11 @@ func (r *Run) Admit(batch []wire.Call) error {
 	for _, c := range batch {
 		r.calls = append(r.calls, &entry{
 			Call:      sandboxd.Call{N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted},
-			arguments: len(c.Args), passed: make(chan struct{}),
+			arguments: len(c.Args), turn: make(chan struct{}),
 		})
 		r.unsent += len(c.Args)
 	}
+	r.advance()
 	if len(r.calls) > r.Limits.Calls {
 		return &LimitError{r.Limits.Calls}
 	}
@@ -110,23 +114,21 @@ func (r *Run) Unsent(batch []wire.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range batch {
-		r.calls = append(r.calls, &entry{passed: closed, Call: sandboxd.Call{
+		r.calls = append(r.calls, &entry{turn: make(chan struct{}), passed: true, Call: sandboxd.Call{
 			N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted,
 		}})
 	}
+	r.advance()
 }
 
 // turn waits until all before the call went out, so that calls reach the gateway in the order in which the program made them, and then
 // until there is room for it. The caller must pass and leave.
 func (r *Run) turn(ctx context.Context, n int) error {
 	r.mu.Lock()
-	e, before := r.calls[n-1], closed
-	if n > 1 {
-		before = r.calls[n-2].passed
-	}
+	e := r.calls[n-1]
 	r.mu.Unlock()
 	select {
-	case <-before:
+	case <-e.turn:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -139,14 +141,27 @@ func (r *Run) turn(ctx context.Context, n int) error {
 	return nil
 }
 
-var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+// advance gives their turn to those calls before which all have passed. The caller holds mu.
+func (r *Run) advance() {
+	for ; r.front < len(r.calls); r.front++ {
+		e := r.calls[r.front]
+		if r.turns == r.front {
+			close(e.turn)
+			r.turns++
+		}
+		if !e.passed {
+			return
+		}
+	}
+}
 
 // pass lets the next call go out.
 func (r *Run) pass(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.calls[n-1]
-	close(e.passed)
+	e.passed = true
+	r.advance()
 	r.unsent -= e.arguments
 	if r.sent != nil {
 		close(r.sent)

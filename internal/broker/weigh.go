@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -98,8 +99,9 @@ func (j *Judged) rule() string {
 }
 
 func notApproved(a approval.Answer) string {
-	if a.Reason == "" {
-		return fmt.Sprintf("the call needs an approval, and %s denied it", a.By)
+	text := fmt.Sprintf("the call needs an approval, and %s denied it", cmp.Or(a.By, "somebody"))
+	if a.Reason != "" {
+		text += ": " + a.Reason
 	}
-	return fmt.Sprintf("the call needs an approval, and %s denied it: %s", a.By, a.Reason)
+	return text
 }
