@@ -22,6 +22,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/server"
@@ -48,6 +49,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	warn(profiles, log)
 	if err := checkPool(c.Pool, profiles); err != nil {
 		return c.Wrong(err)
+	}
+	rules, err := policy.Load(c.Policy)
+	if err != nil {
+		return c.Wrong(fmt.Errorf("policy: %w", err))
 	}
 	if o.nursery != "" { // then it starts nothing itself
 		if err := jail.ForbidExec(); err != nil {
@@ -83,7 +88,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		defer closeAudit(record, log)
 	}
 	return serve(ctx, server.Parts{
-		Config: c, Profiles: profiles, Proved: proved, Guard: judge, Audit: record, Version: version, Log: log,
+		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
 	}, listener, nursery)
 }
 

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -101,12 +101,13 @@ func withoutWorkers(f *testing.F) *Server {
 	none := func(context.Context, nursery.Spec) (*nursery.Worker, error) {
 		return nil, errors.New("there are none here")
 	}
-	c := config.Default()
-	c.Policy = filepath.Join(f.TempDir(), "policy.yaml")
-	if err := os.WriteFile(c.Policy, []byte("version: 1\n"), 0o600); err != nil {
+	nothing, err := policy.Parse("nothing", []byte("version: 1\n"))
+	if err != nil {
 		f.Fatal(err)
 	}
-	s, err := New(Parts{Config: c, Profiles: profiles, Pool: pool.New(none, kinds, 1, log), Version: "fuzz", Log: log})
+	s, err := New(Parts{
+		Config: config.Default(), Profiles: profiles, Pool: pool.New(none, kinds, 1, log), Policy: nothing, Version: "fuzz", Log: log,
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

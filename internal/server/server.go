@@ -2,7 +2,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +29,9 @@ type Parts struct {
 	Profiles map[string]profile.Profile
 	Proved   map[string]*sandboxd.Isolation // of each profile's workers, what gateways are told
 	Pool     *pool.Pool
-	Guard    *guard.Guard // nil: there is none
-	Audit    *audit.Log   // nil: nothing is recorded
+	Policy   *policy.Policy // as it was read from Config.Policy
+	Guard    *guard.Guard   // nil: there is none
+	Audit    *audit.Log     // nil: nothing is recorded
 	Version  string
 	Log      *slog.Logger
 }
@@ -66,7 +66,7 @@ type Server struct {
 	idle     time.Time  // since when there is none
 }
 
-// New makes a server, and reads the policy.
+// New makes a server.
 func New(p Parts) (*Server, error) {
 	allowed, err := p.Config.Callers.Resolve()
 	if err != nil {
@@ -82,7 +82,7 @@ func New(p Parts) (*Server, error) {
 		ending: ending, end: end,
 		idle: time.Now(),
 	}
-	if err := s.Reload(ending, nil); err != nil {
+	if err := s.adopt(ending, p.Policy, audit.PolicyLoad{File: p.Config.Policy}); err != nil {
 		end()
 		return nil, err
 	}
@@ -91,31 +91,38 @@ func New(p Parts) (*Server, error) {
 }
 
 // Reload reads the policy again, and the guard's key. On an error all stays as it was. Runs keep the policy that they began with. It
-// is recorded who asked for it; nil: the daemon's start, or a signal.
+// is recorded who asked for it; nil: it came by a signal.
 func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
+	e := audit.PolicyLoad{File: s.config.Policy, By: by}
 	read, err := policy.Load(s.config.Policy)
 	if err == nil && s.guard != nil {
 		err = s.guard.Reload()
 	}
-	e := audit.PolicyLoad{File: s.config.Policy, By: by}
-	if err != nil {
-		e.Error = err.Error()
-	} else {
-		e.Policy, e.Rules = read.Hash(), read.Rules()
+	if err == nil {
+		return s.adopt(ctx, read, e)
 	}
 	if s.audit != nil {
-		err = cmp.Or(err, s.audit.Append(ctx, e))
+		e.Error = err.Error()
+		err = errors.Join(err, s.audit.Append(ctx, e))
 	}
-	if err != nil {
-		return fmt.Errorf("policy: %w", err)
+	return fmt.Errorf("policy: %w", err)
+}
+
+// adopt gives new runs a policy, once that is recorded.
+func (s *Server) adopt(ctx context.Context, read *policy.Policy, e audit.PolicyLoad) error {
+	if s.audit != nil {
+		e.Policy, e.Rules = read.Hash(), read.Rules()
+		if err := s.audit.Append(ctx, e); err != nil {
+			return err
+		}
 	}
 	s.policy.Store(read)
 	for _, w := range read.Warnings() {
 		s.log.Warn("policy", "warning", w)
 	}
-	s.log.Info("policy", "file", s.config.Policy, "rules", read.Rules(), "hash", read.Hash())
+	s.log.Info("policy", "file", e.File, "rules", read.Rules(), "hash", read.Hash())
 	return nil
 }
 

@@ -38,7 +38,9 @@ func Listener() (*net.UnixListener, error) {
 func Ready() error { return notify(daemon.SdNotifyReady) }
 
 // Reloading says that the configuration is being read again; Ready ends it.
-func Reloading() error { return notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec()) }
+func Reloading() error {
+	return notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+}
 
 // Stopping says that the end has begun.
 func Stopping() error { return notify(daemon.SdNotifyStopping) }
