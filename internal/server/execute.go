@@ -174,4 +174,6 @@ func (r *run) refused(ctx context.Context, err error) {
 
 const retryAfter = time.Second
 
-func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }
+func since(t time.Time) float64 { return milliseconds(time.Since(t)) }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
@@ -29,6 +30,7 @@ type Server struct {
 	memory   *semaphore.Weighted
 	slots    *slots
 	kernel   *kernelLog
+	desk     *approval.Desk
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
@@ -55,7 +57,10 @@ func New(c config.Config, profiles map[string]profile.Profile, proved map[string
 		memory: semaphore.NewWeighted(c.Gateways.Memory),
 		slots:  newSlots(c.Runs),
 		kernel: openKernelLog(log),
-		idle:   time.Now(),
+		desk: approval.NewDesk(approval.Limits{
+			Pending: c.Approvals.Pending, PerCaller: c.Approvals.PerCaller, Wait: c.Approvals.Wait,
+		}),
+		idle: time.Now(),
 	}, nil
 }
 
