@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,11 +48,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	listener, err := listen(o.listen)
+	sockets, err := listen(o)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer sockets.close()
 	nursery, err := newNursery(o)
 	if err != nil {
 		return err
@@ -64,7 +62,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, c, profiles, proved, listener, nursery, log)
+	return serve(ctx, c, profiles, proved, sockets, nursery, log)
 }
 
 // warn tells what the operator's own profiles open.
@@ -89,55 +87,6 @@ func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error 
 		if _, ok := profiles[name]; !ok {
 			return fmt.Errorf("pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
 		}
-	}
-	return nil
-}
-
-// listen takes the service manager's socket, or makes one at path.
-func listen(path string) (*net.UnixListener, error) {
-	given, err := systemd.Listener()
-	switch {
-	case err != nil:
-		return nil, err
-	case given != nil && path != "":
-		return nil, errors.New("--listen, and a socket from the service manager: one of the two is too many")
-	case given != nil:
-		return given, nil
-	case path == "":
-		return nil, errors.New("no socket to serve: give --listen PATH, or start it through sandboxd.socket")
-	}
-	if err := removeStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	if err := os.Chmod(path, 0o660); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	return l, nil
-}
-
-// removeStale removes a socket that nobody listens on. Anything else at path stays.
-func removeStale(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("listen: %s exists and is no socket", path)
-	}
-	if conn, err := net.Dial("unix", path); err == nil {
-		conn.Close()
-		return fmt.Errorf("listen: another daemon serves %s already", path)
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("listen: remove the socket that an earlier daemon left: %w", err)
 	}
 	return nil
 }
@@ -191,7 +140,7 @@ func spec(p profile.Profile) nursery.Spec {
 }
 
 func serve(ctx context.Context, c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
-	l *net.UnixListener, n *nursery.Client, log *slog.Logger) error {
+	l sockets, n *nursery.Client, log *slog.Logger) error {
 	var kinds []pool.Kind
 	for _, name := range profile.Names(profiles) {
 		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(profiles[name]), Size: c.Pool[name]})
@@ -207,11 +156,22 @@ func serve(ctx context.Context, c config.Config, profiles map[string]profile.Pro
 	var background sync.WaitGroup
 	background.Go(func() { p.Run(filling) })
 	background.Go(func() { tell(ctx, c, s, p, stop) })
+	administered, end := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain may wait for an approval
+	defer end()
+	if l.Admin != nil {
+		background.Go(func() {
+			if err := s.ServeAdmin(administered, l.Admin, nil); err != nil {
+				log.Error("administrators are not served any more", "error", err)
+				stop()
+			}
+		})
+	}
 	if err := systemd.Ready(); err != nil {
 		log.Warn("service manager not told", "error", err)
 	}
-	log.Info("serving", "socket", l.Addr().String(), "version", version)
-	err = s.Serve(ctx, l)
+	log.Info("serving", "socket", l.Client.Addr().String(), "admin", l.admin(), "version", version)
+	err = s.Serve(ctx, l.Client)
+	end()
 	stop()
 	empty()
 	background.Wait()

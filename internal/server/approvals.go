@@ -101,8 +101,11 @@ func refused(err error) error {
 	return err
 }
 
-// decide is approvals/decide. Whose requests may be answered is up to may; others are as if they were not there.
-func (s *Server) decide(params json.RawMessage, peer Caller, by string, may func(run string) bool) (any, error) {
+// audience says whether somebody may see and answer what is asked about a run, and the run's token if that is for them.
+type audience func(run string) (token string, may bool)
+
+// decide is approvals/decide. What is not for the one who answers is as if it were not there.
+func (s *Server) decide(params json.RawMessage, peer Caller, by string, of audience) (any, error) {
 	var p struct {
 		ID      string `json:"id"`
 		Approve *bool  `json:"approve"`
@@ -112,7 +115,8 @@ func (s *Server) decide(params json.RawMessage, peer Caller, by string, may func
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	if run := s.desk.RunOf(p.ID); run == "" || !may(run) {
+	run := s.desk.RunOf(p.ID)
+	if _, may := of(run); run == "" || !may {
 		return nil, refused(approval.ErrUnknown)
 	}
 	v := verdict{p.Approve, p.Scope, p.Reason}
@@ -126,8 +130,8 @@ func (s *Server) decide(params json.RawMessage, peer Caller, by string, may func
 	return r, nil
 }
 
-// list is approvals/list, of the runs that the asker may see.
-func (s *Server) list(params json.RawMessage, of func(run string) (token string, may bool)) (any, error) {
+// list is approvals/list.
+func (s *Server) list(params json.RawMessage, of audience) (any, error) {
 	if err := decode(params, &struct{}{}); err != nil {
 		return nil, err
 	}

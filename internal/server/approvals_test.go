@@ -98,8 +98,8 @@ func try(t *testing.T, p *rpc.Peer, method string, params, into any) *rpc.Error 
 	return nil
 }
 
-// begin starts a run as carryOut does, with a wall clock and no other limit.
-func (x *session) begin(t *testing.T, wall time.Duration) (r *run, ctx context.Context) {
+// launch starts a run as carryOut does, with a wall clock and no other limit.
+func (x *session) launch(t *testing.T, wall time.Duration) (r *run, ctx context.Context) {
 	t.Helper()
 	w, err := x.pool.Lease(t.Context(), "default", 1)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Server) only(t *testing.T) approval.Request {
 	return approval.Request{}
 }
 
-func everything(string) bool { return true }
+func everything(string) (string, bool) { return "", true }
 
 // admit answers as an administrator.
 func (s *Server) admit(t *testing.T, id string, approve bool) error {
@@ -181,7 +181,7 @@ func TestGatewayApproves(t *testing.T) {
 		asked <- q
 		return sandboxd.ApprovalAnswer{Approve: true, Scope: sandboxd.ScopeRun, Reason: "fine"}, nil
 	})
-	r, ctx := x.begin(t, time.Hour)
+	r, ctx := x.launch(t, time.Hour)
 	a, err := r.approve(ctx, refund(3))
 	who := fmt.Sprintf("gateway uid %d", x.caller.UID)
 	if err != nil || !a.Approved || a.Reason != "fine" || !strings.HasPrefix(a.By, who) || !strings.HasSuffix(a.By, ", pid 4711") || a.Peer == nil ||
@@ -237,7 +237,7 @@ func TestGatewayGivesNoAnswer(t *testing.T) {
 				}
 				return answer, nil
 			})
-			r, ctx := x.begin(t, time.Hour)
+			r, ctx := x.launch(t, time.Hour)
 			got := r.approving(ctx, refund(1))
 			<-tried
 			q := s.only(t)
@@ -278,7 +278,7 @@ func TestGatewayAnswersByHand(t *testing.T) {
 		return line
 	}
 	said(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":"1","client":{"name":"x"},"approvals":true}}`)
-	r, ctx := x.begin(t, time.Hour)
+	r, ctx := x.launch(t, time.Hour)
 	got := r.approving(ctx, refund(1))
 	if line := said(""); !strings.Contains(line, `"id":1,"method":"approvals/request"`) {
 		t.Fatal(line)
@@ -314,7 +314,7 @@ func TestGatewayHangsUp(t *testing.T) {
 	s := asking(t)
 	asked := make(chan struct{})
 	x, peer := s.gateway(t, func(ctx context.Context, _ *rpc.Request) (any, error) { close(asked); <-ctx.Done(); return nil, nil })
-	r, ctx := x.begin(t, time.Hour)
+	r, ctx := x.launch(t, time.Hour)
 	got := r.approving(ctx, refund(1))
 	<-asked
 	peer.Close()
@@ -333,7 +333,7 @@ func TestGatewayDecidesOnItsOwnOnly(t *testing.T) {
 	s := asking(t)
 	x, mine := s.gateway(t, nil)
 	y, other := s.gateway(t, nil)
-	r, ctx := x.begin(t, time.Hour)
+	r, ctx := x.launch(t, time.Hour)
 	got := r.approving(ctx, refund(1))
 	q := s.only(t)
 
@@ -375,7 +375,7 @@ func TestGatewayDecidesOnItsOwnOnly(t *testing.T) {
 func TestDecideRefuses(t *testing.T) {
 	s := asking(t)
 	x, peer := s.gateway(t, nil)
-	r, ctx := x.begin(t, time.Hour)
+	r, ctx := x.launch(t, time.Hour)
 	got := r.approving(ctx, refund(1))
 	id := s.only(t).ID
 	for params, want := range map[string]string{
@@ -409,7 +409,7 @@ func TestWallClockStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := asking(t)
 		x, _ := s.gateway(t, nil)
-		r, ctx := x.begin(t, 10*time.Second)
+		r, ctx := x.launch(t, 10*time.Second)
 		time.Sleep(4 * time.Second)
 		first := r.approving(ctx, refund(1))
 		time.Sleep(20 * time.Second)
@@ -469,7 +469,7 @@ func TestWallClockAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := asking(t)
 		x, _ := s.gateway(t, nil)
-		r, ctx := x.begin(t, 10*time.Second)
+		r, ctx := x.launch(t, 10*time.Second)
 		got := r.approving(ctx, refund(1))
 		synctest.Wait()
 		r.watcher.mu.Lock()
@@ -493,7 +493,7 @@ func TestExpiryAndAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := asking(t)
 			x, _ := s.gateway(t, nil)
-			r, ctx := x.begin(t, time.Second)
+			r, ctx := x.launch(t, time.Second)
 			got := r.approving(ctx, refund(1))
 			synctest.Wait()
 			id := s.desk.Pending()[0].ID
@@ -525,7 +525,7 @@ func TestProgressTellsOfApprovals(t *testing.T) {
 			told <- method + string(params)
 		}})
 		both.Go(func() { peer.Run(context.Background()) })
-		r, ctx := x.begin(t, time.Hour)
+		r, ctx := x.launch(t, time.Hour)
 		r.program.Progress = true
 		r.approving(ctx, refund(1))
 		if text := <-told; !strings.HasPrefix(text, "run/progress") || !strings.Contains(text, `"doing":"waiting for approval of pay.refund"`) {

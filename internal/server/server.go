@@ -37,10 +37,9 @@ type Server struct {
 
 	describing sync.Mutex // held while schemas are read
 
-	sessions sync.WaitGroup
-	mu       sync.Mutex // guards the fields below
-	open     int        // connections
-	idle     time.Time  // since when there is none
+	mu   sync.Mutex // guards the fields below
+	open int        // connections
+	idle time.Time  // since when there is none
 }
 
 // New makes a server. Gateways are told the version, and what was proved of each profile's workers.
@@ -69,21 +68,20 @@ func New(c config.Config, profiles map[string]profile.Profile, proved map[string
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	connected, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
-	stop := context.AfterFunc(ctx, func() { listener.Close() })
-	defer stop()
-	err := s.accept(connected, listener)
+	var sessions sync.WaitGroup
+	err := s.accept(ctx, listener, &sessions, func(conn *net.UnixConn) { s.session(connected, conn) })
 	s.slots.close()
 	s.drain()
 	hangUp()
-	s.sessions.Wait()
+	sessions.Wait()
 	s.kernel.close()
-	if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
-		return nil
-	}
 	return err
 }
 
-func (s *Server) accept(ctx context.Context, listener net.Listener) error {
+// accept serves each connection on a goroutine of its own, which sessions counts, until ctx ends.
+func (s *Server) accept(ctx context.Context, listener net.Listener, sessions *sync.WaitGroup, session func(*net.UnixConn)) error {
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -92,9 +90,12 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) error {
 				time.Sleep(acceptPause)
 				continue
 			}
+			if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
+				return nil
+			}
 			return err
 		}
-		s.sessions.Go(func() { s.session(ctx, conn.(*net.UnixConn)) })
+		sessions.Go(func() { session(conn.(*net.UnixConn)) })
 	}
 }
 

@@ -81,8 +81,7 @@ func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
 	case "approvals/list":
 		return x.list(r.Params, x.ofMine)
 	case "approvals/decide":
-		mine := func(run string) bool { _, mine := x.ofMine(run); return mine }
-		return x.decide(r.Params, x.caller, x.signature(), mine)
+		return x.decide(r.Params, x.caller, x.signature(), x.ofMine)
 	}
 	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status, tools/describe, approvals/list, approvals/decide", r.Method)
 }
