@@ -208,7 +208,7 @@ type Progress struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 	Calls     int     `json:"calls"`    // asked for so far
 	Finished  int     `json:"finished"` // of those
-	Doing     string  `json:"doing"`    // "starting", "computing" or "waiting for <server>.<tool>"
+	Doing     string  `json:"doing"`    // "starting", "computing", "waiting for <server>.<tool>" or "waiting for approval of <server>.<tool>"
 }
 
 // Console is a run/console notification.
