@@ -9,6 +9,9 @@ import (
 // DefaultSocket is where a packaged daemon listens for gateways.
 const DefaultSocket = "/run/sandboxd/sandboxd.sock"
 
+// DefaultAdminSocket is where a packaged daemon listens for administrators.
+const DefaultAdminSocket = "/run/sandboxd/admin.sock"
+
 // ProtocolVersion is the version of the gateway protocol that this package speaks.
 const ProtocolVersion = "1"
 
