@@ -35,7 +35,7 @@ func dialAdmin(ctx context.Context, option string) (*admin, error) {
 		return nil, hinted{fmt.Errorf("connect to sandboxd: %w", err), "join the group that may use it (ls -l shows it), and log in again"}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, hinted{fmt.Errorf("connect to sandboxd: %w", err),
-			"sudo systemctl enable --now sandboxd-admin.socket; a daemon in the foreground wants --admin PATH, and sandboxctl --socket PATH"}
+			"sudo systemctl enable sandboxd-admin.socket && sudo systemctl restart sandboxd; a daemon in the foreground wants --admin PATH, and sandboxctl --socket PATH"}
 	case err != nil:
 		return nil, fmt.Errorf("connect to sandboxd: %w", err)
 	}
