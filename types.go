@@ -9,6 +9,9 @@ import (
 // DefaultSocket is where a packaged daemon listens for gateways.
 const DefaultSocket = "/run/sandboxd/sandboxd.sock"
 
+// DefaultAdminSocket is where a packaged daemon listens for administrators.
+const DefaultAdminSocket = "/run/sandboxd/admin.sock"
+
 // ProtocolVersion is the version of the gateway protocol that this package speaks.
 const ProtocolVersion = "1"
 
@@ -213,7 +216,7 @@ type Progress struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 	Calls     int     `json:"calls"`    // asked for so far
 	Finished  int     `json:"finished"` // of those
-	Doing     string  `json:"doing"`    // "starting", "computing" or "waiting for <server>.<tool>"
+	Doing     string  `json:"doing"`    // "starting", "computing", "waiting for <server>.<tool>" or "waiting for approval of <server>.<tool>"
 }
 
 // Console is a run/console notification.

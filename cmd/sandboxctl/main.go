@@ -43,6 +43,7 @@ func root() *cobra.Command {
 	c.AddCommand(profileCommand())
 	c.AddCommand(doctorCommand())
 	c.AddCommand(auditCommand())
+	c.AddCommand(approvalsCommand())
 	return c
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -59,11 +58,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	listener, err := listen(o.listen)
+	sockets, err := listen(o)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer sockets.close()
 	nursery, err := newNursery(o)
 	if err != nil {
 		return err
@@ -89,7 +88,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	}
 	return serve(ctx, server.Parts{
 		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
-	}, listener, nursery)
+	}, sockets, nursery)
 }
 
 // newGuard is the client of the configured judge; nil: there is none.
@@ -152,55 +151,6 @@ func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error 
 	return nil
 }
 
-// listen takes the service manager's socket, or makes one at path.
-func listen(path string) (*net.UnixListener, error) {
-	given, err := systemd.Listener()
-	switch {
-	case err != nil:
-		return nil, err
-	case given != nil && path != "":
-		return nil, errors.New("--listen, and a socket from the service manager: one of the two is too many")
-	case given != nil:
-		return given, nil
-	case path == "":
-		return nil, errors.New("no socket to serve: give --listen PATH, or start it through sandboxd.socket")
-	}
-	if err := removeStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	if err := os.Chmod(path, 0o660); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	return l, nil
-}
-
-// removeStale removes a socket that nobody listens on. Anything else at path stays.
-func removeStale(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("listen: %s exists and is no socket", path)
-	}
-	if conn, err := net.Dial("unix", path); err == nil {
-		conn.Close()
-		return fmt.Errorf("listen: another daemon serves %s already", path)
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("listen: remove the socket that an earlier daemon left: %w", err)
-	}
-	return nil
-}
-
 func newNursery(o options) (*nursery.Client, error) {
 	if o.nursery != "" {
 		return nursery.NewClient(nursery.Dial(o.nursery)), nil
@@ -249,7 +199,7 @@ func spec(p profile.Profile) nursery.Spec {
 	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
 }
 
-func serve(ctx context.Context, parts server.Parts, l *net.UnixListener, n *nursery.Client) error {
+func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client) error {
 	var kinds []pool.Kind
 	for _, name := range profile.Names(parts.Profiles) {
 		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(parts.Profiles[name]), Size: parts.Config.Pool[name]})
@@ -270,11 +220,22 @@ func serve(ctx context.Context, parts server.Parts, l *net.UnixListener, n *nurs
 	background.Go(func() { parts.Pool.Run(filling) })
 	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })
 	background.Go(func() { reload(ctx, s, hangups, log) })
+	administered, end := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain may wait for an approval
+	defer end()
+	if l.Admin != nil {
+		background.Go(func() {
+			if err := s.ServeAdmin(administered, l.Admin); err != nil {
+				log.Error("administrators are not served any more", "error", err)
+				stop()
+			}
+		})
+	}
 	if err := systemd.Ready(); err != nil {
 		log.Warn("service manager not told", "error", err)
 	}
-	log.Info("serving", "socket", l.Addr().String(), "version", version)
-	err = s.Serve(ctx, l)
+	log.Info("serving", "socket", l.Client.Addr().String(), "admin", l.admin(), "version", version)
+	err = s.Serve(ctx, l.Client)
+	end()
 	stop()
 	empty()
 	background.Wait()

@@ -60,6 +60,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 		},
 		began: time.Now(),
 	}
+	r.account.Approve = r.approve
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
 		Seed: seed, Now: now, TimeZone: zone.name,
@@ -224,4 +225,6 @@ func (r *run) overQuota(wait time.Duration) {
 	})
 }
 
-func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }
+func since(t time.Time) float64 { return milliseconds(time.Since(t)) }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

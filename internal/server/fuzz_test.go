@@ -87,7 +87,7 @@ func FuzzSession(f *testing.F) {
 }
 
 // withoutWorkers is a server whose workers can't be born.
-func withoutWorkers(f *testing.F) *Server {
+func withoutWorkers(f testing.TB) *Server {
 	f.Helper()
 	profiles, err := profile.Load("")
 	if err != nil {

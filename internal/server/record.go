@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
+	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/audit"
 )
 
@@ -61,6 +63,35 @@ func (r *run) record() {
 	if err != nil {
 		r.log.Error("not recorded", "run", r.account.ID, "error", err)
 	}
+}
+
+// recordRequest records that somebody is asked about a call.
+func (r *run) recordRequest(ctx context.Context, q approval.Request) error {
+	if r.audit == nil {
+		return nil
+	}
+	return r.audit.Append(ctx, audit.ApprovalRequest{
+		ID: q.ID, Call: audit.Call{Run: q.Run, N: q.N, Server: q.Server, Tool: q.Tool},
+		Arguments: r.audit.Payload(q.Arguments), Reason: strings.Join(q.Reasons, "; "), Expires: q.Expires.UTC(),
+	})
+}
+
+// recordAnswer records what the answer is. One that can't be recorded is none.
+func (r *run) recordAnswer(ctx context.Context, q approval.Request, a approval.Answer) error {
+	if r.audit == nil {
+		return nil
+	}
+	e := audit.ApprovalAnswer{ID: a.ID, Run: r.account.ID, N: q.N, Answer: "denied", Scope: string(a.Scope), Reason: a.Reason}
+	switch {
+	case a.Approved:
+		e.Answer = "approved"
+	case a.Peer == nil:
+		e.Answer = "expired"
+	}
+	if p := a.Peer; p != nil {
+		e.By = &audit.Peer{UID: p.UID, GID: p.GID, PID: p.PID}
+	}
+	return r.audit.Append(ctx, e)
 }
 
 func (c Caller) peer() audit.Peer { return audit.Peer{UID: c.UID, GID: c.Groups[0], PID: c.PID} }

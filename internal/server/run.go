@@ -59,6 +59,7 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		r.refused(ctx, err)
 		return r.close()
 	}
+	defer r.desk.Begin(r.account.ID)()
 	ctx, r.stop = context.WithCancelCause(ctx)
 	r.watcher = watch(r)
 	r.follow(ctx)
@@ -232,6 +233,11 @@ func (r *run) close() *sandboxd.Result {
 	r.result.Stats.ToolMS = float64(r.account.ToolTime().Microseconds()) / 1000
 	if !r.started.IsZero() {
 		r.result.Stats.WallMS = since(r.started)
+	}
+	if r.watcher != nil {
+		waited, _ := r.watcher.approvals()
+		r.result.Stats.ApprovalMS = milliseconds(waited)
+		r.result.Stats.WallMS = max(r.result.Stats.WallMS-r.result.Stats.ApprovalMS, 0)
 	}
 	r.record()
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,

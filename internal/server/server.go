@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/config"
@@ -51,6 +52,7 @@ type Server struct {
 	slots    *slots
 	quotas   *broker.Quotas
 	kernel   *kernelLog
+	desk     *approval.Desk
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
@@ -60,10 +62,9 @@ type Server struct {
 
 	describing sync.Mutex // held while schemas are read
 
-	sessions sync.WaitGroup
-	mu       sync.Mutex // guards the fields below
-	open     int        // connections
-	idle     time.Time  // since when there is none
+	mu   sync.Mutex // guards the fields below
+	open int        // connections
+	idle time.Time  // since when there is none
 }
 
 // New makes a server.
@@ -79,6 +80,9 @@ func New(p Parts) (*Server, error) {
 		memory: semaphore.NewWeighted(p.Config.Gateways.Memory),
 		slots:  newSlots(p.Config.Runs),
 		quotas: broker.NewQuotas(),
+		desk: approval.NewDesk(approval.Limits{
+			Pending: p.Config.Approvals.Pending, PerCaller: p.Config.Approvals.PerCaller, Wait: p.Config.Approvals.Wait,
+		}),
 		ending: ending, end: end,
 		idle: time.Now(),
 	}
@@ -131,21 +135,20 @@ func (s *Server) adopt(ctx context.Context, read *policy.Policy, e audit.PolicyL
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	connected, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
-	stop := context.AfterFunc(ctx, func() { listener.Close() })
-	defer stop()
-	err := s.accept(connected, listener)
+	var sessions sync.WaitGroup
+	err := s.accept(ctx, listener, &sessions, func(conn *net.UnixConn) { s.session(connected, conn) })
 	s.slots.close()
 	s.drain()
 	hangUp()
-	s.sessions.Wait()
+	sessions.Wait()
 	s.kernel.close()
-	if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
-		return nil
-	}
 	return err
 }
 
-func (s *Server) accept(ctx context.Context, listener net.Listener) error {
+// accept serves each connection on a goroutine of its own, which sessions counts, until ctx ends.
+func (s *Server) accept(ctx context.Context, listener net.Listener, sessions *sync.WaitGroup, session func(*net.UnixConn)) error {
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -154,9 +157,12 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) error {
 				time.Sleep(acceptPause)
 				continue
 			}
+			if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
+				return nil
+			}
 			return err
 		}
-		s.sessions.Go(func() { s.session(ctx, conn.(*net.UnixConn)) })
+		sessions.Go(func() { session(conn.(*net.UnixConn)) })
 	}
 }
 

@@ -90,6 +90,7 @@ func Main(m *testing.M) {
 // Daemon is a running sandboxd.
 type Daemon struct {
 	Socket string
+	Admin  string // socket for administrators
 	PID    int
 
 	command *exec.Cmd
@@ -145,8 +146,8 @@ func Start(t testing.TB, o Options) *Daemon {
 	if err := os.WriteFile(config, []byte(o.Config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{Socket: filepath.Join(dir, "s"), log: &Log{}, exited: make(chan struct{})}
-	d.command = exec.Command(filepath.Join(o.Bin, "sandboxd"), "--listen", d.Socket, "--config", config)
+	d := &Daemon{Socket: filepath.Join(dir, "s"), Admin: filepath.Join(dir, "a"), log: &Log{}, exited: make(chan struct{})}
+	d.command = exec.Command(filepath.Join(o.Bin, "sandboxd"), "--listen", d.Socket, "--admin", d.Admin, "--config", config)
 	d.command.Stderr = d.log
 	if err := d.command.Start(); err != nil {
 		t.Fatal(err)
