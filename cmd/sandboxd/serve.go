@@ -49,10 +49,6 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err := checkPool(c.Pool, profiles); err != nil {
 		return c.Wrong(err)
 	}
-	rules, err := policy.Load(c.Policy)
-	if err != nil {
-		return c.Wrong(fmt.Errorf("policy: %w", err))
-	}
 	if o.nursery != "" { // then it starts nothing itself
 		if err := jail.ForbidExec(); err != nil {
 			return err
@@ -68,6 +64,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	defer nursery.Close()
+	rules, err := policy.Load(c.Policy)
+	if err != nil {
+		return c.Wrong(fmt.Errorf("policy: %w", err))
+	}
 	proved, err := prove(ctx, nursery, c, profiles, log)
 	if err != nil {
 		return err
