@@ -219,10 +219,12 @@ func TestApproval(t *testing.T) {
 		by     string
 	}{
 		{"approved", approval.Answer{Approved: true, By: "uid 7"}, nil, answered{wire.FormJSON, "", "{}"}, "uid 7"},
-		{"denied", approval.Answer{By: "uid 7"}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and uid 7 denied it"}, ""},
-		{"denied with a reason", approval.Answer{By: "uid 7", Reason: "not on Fridays"}, nil,
+		{"denied", approval.Answer{By: "uid 7", Peer: &approval.Peer{UID: 7}}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and uid 7 denied it"}, ""},
+		{"denied with a reason", approval.Answer{By: "uid 7", Peer: &approval.Peer{UID: 7}, Reason: "not on Fridays"}, nil,
 			answered{wire.FormBlocked, "mail", "the call needs an approval, and uid 7 denied it: not on Fridays"}, ""},
-		{"the zero answer", approval.Answer{}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and somebody denied it"}, ""},
+		{"expired", approval.Answer{By: "expiry", Reason: "nobody answered within 5m0s"}, nil,
+			answered{wire.FormBlocked, "mail", "the call needs an approval, and got none: nobody answered within 5m0s"}, ""},
+		{"the zero answer", approval.Answer{}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and got none"}, ""},
 		{"an error", approval.Answer{Approved: true, By: "x"}, errors.New("the desk is gone"),
 			answered{wire.FormBlocked, "mail", "the call needs an approval, and nobody could be asked: the desk is gone"}, ""},
 	} {

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -99,7 +98,10 @@ func (j *Judged) rule() string {
 }
 
 func notApproved(a approval.Answer) string {
-	text := fmt.Sprintf("the call needs an approval, and %s denied it", cmp.Or(a.By, "somebody"))
+	text := "the call needs an approval, and got none"
+	if a.Peer != nil {
+		text = fmt.Sprintf("the call needs an approval, and %s denied it", a.By)
+	}
 	if a.Reason != "" {
 		text += ": " + a.Reason
 	}

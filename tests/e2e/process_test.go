@@ -32,9 +32,10 @@ func startup(t *testing.T, config string, args ...string) ended {
 		}
 		args = append([]string{"--config", path}, args...)
 	}
+	binary := filepath.Join(daemon.Binaries(t), "sandboxd") // the first test waits for the compiler
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	command := exec.CommandContext(ctx, filepath.Join(daemon.Binaries(t), "sandboxd"), args...)
+	command := exec.CommandContext(ctx, binary, args...)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
