@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ type Config struct {
 	Gateways  Gateways       `yaml:"gateways"`
 	Approvals Approvals      `yaml:"approvals"`
 	Profiles  string         `yaml:"profiles"` // directory
-	Policy    string         `yaml:"policy"`   // file, or directory
+	Policy    string         `yaml:"policy"`   // file, or directory; relative to the configuration's
 	Guard     guard.Config   `yaml:"guard"`    // without url there is none
 	Audit     audit.Config   `yaml:"audit"`    // its path can be NoAudit
 	Isolation Isolation      `yaml:"isolation"`
@@ -116,6 +117,9 @@ func Load(path string) (Config, error) {
 	c.path, c.lines = path, lines
 	if err := c.check(); err != nil {
 		return Config{}, c.Wrong(err)
+	}
+	if !filepath.IsAbs(c.Policy) {
+		c.Policy = filepath.Join(filepath.Dir(path), c.Policy)
 	}
 	return c, nil
 }

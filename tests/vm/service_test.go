@@ -24,6 +24,7 @@ install /built/sandbox-nursery /built/sandbox-worker /usr/lib/sandboxd/root/bin/
 cp /units/*.service /units/*.socket /etc/systemd/system/
 systemd-sysusers /sysusers.conf
 printf 'callers: {gids: [sandboxd]}\nadmins: {gids: [sandboxd-admin]}\npool: {default: 2}\n' >/etc/sandboxd/sandboxd.yaml
+printf 'version: 1\nunknown: allow\n' >/etc/sandboxd/policy.yaml
 usermod -aG sandboxd user
 systemctl daemon-reload
 systemctl enable --quiet --now sandboxd.socket sandbox-nursery.socket
@@ -75,6 +76,12 @@ sleep 1
 for p in $workers; do [ ! -e /proc/$p ] || echo "$p lives"; done >/results/survivors
 served >/results/after-daemon.json 2>/results/after-daemon.err
 
+echo "vm: the audit log"
+sandboxctl audit verify >/results/audit 2>&1
+echo "rc $?" >>/results/audit
+stat -c '%a %U %G' /var/log/sandboxd /var/log/sandboxd/audit.log >>/results/audit
+journalctl --no-pager -o cat SANDBOXD_EVENT=run.end | wc -l >>/results/audit
+
 echo "vm: stop"
 systemctl stop sandboxd.socket sandboxd-admin.socket sandbox-nursery.socket sandboxd.service sandbox-nursery.service
 grep -l sandbox /proc/[0-9]*/comm >/results/left
@@ -121,6 +128,9 @@ func TestService(t *testing.T) {
 			}
 			if no := r.Files["no-admin"]; !strings.Contains(no, "permission denied") || !strings.Contains(no, "rc 1") {
 				t.Errorf("a gateway's user on the admin socket: %s", no)
+			}
+			if log := r.Files["audit"]; !strings.HasSuffix(log, "rc 0\n750 sandboxd sandboxd\n600 sandboxd sandboxd\n3\n") {
+				t.Errorf("the audit log, which must verify, be the daemon's alone and be in the journal as well: %s", log)
 			}
 			worker(t, r, c.namespaces)
 			for name, want := range map[string]string{
