@@ -90,6 +90,14 @@ type Judgement struct {
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Labels    []string   `json:"labels,omitempty"` // of the rule
 	Trigger   string     `json:"trigger,omitempty"`
+	Before    *Before    `json:"before,omitempty"` // nil: it is not known
+}
+
+// Before is how the run stood when policy decided on a call, as far as the order of lines does not tell: a decision comes before its
+// line, and a result reaches the program before its outcome is written.
+type Before struct {
+	Denied  int64 `json:"denied"`  // calls that had been refused
+	Pending []int `json:"pending"` // calls before it that had no answer yet
 }
 
 // Verdict is the guard's answer.
@@ -335,6 +343,9 @@ func (j Judgement) bounded() Judgement {
 	j.Evidence = first(j.Evidence, func(dropped int) Evidence { return Evidence{Argument: dropNote(dropped)} })
 	for i, e := range j.Evidence {
 		j.Evidence[i].Argument, j.Evidence[i].Tool = name(e.Argument), name(e.Tool)
+	}
+	if j.Before != nil && len(j.Before.Pending) > maxList {
+		j.Before = nil // a part of them would say that the others had one
 	}
 	j.Labels = first(j.Labels, dropNote)
 	for i, l := range j.Labels {

@@ -20,7 +20,8 @@ const maxCondition = 8 << 10
 // condition is a CEL expression over a call.
 type condition struct {
 	text    string
-	never   bool // it is false whatever the call is
+	never   bool            // it is false whatever the call is
+	reads   map[string]bool // the variables that it names
 	program cel.Program
 }
 
@@ -72,7 +73,18 @@ func compile(text string, action Action, label bool) (*condition, error) {
 	}
 	// Of a call of which nothing is known, only what does not depend on the call has a value.
 	value, _, err := program.Eval(cel.NoVars())
-	return &condition{text, err == nil && value == types.False, program}, nil
+	return &condition{text, err == nil && value == types.False, reads(ast), program}, nil
+}
+
+// reads are the variables that a condition names.
+func reads(ast *cel.Ast) map[string]bool {
+	names := make(map[string]bool)
+	for _, r := range ast.NativeRep().ReferenceMap() {
+		if r.Name != "" && r.Value == nil {
+			names[r.Name] = true
+		}
+	}
+	return names
 }
 
 // plain is what the compiler found, on one line: where in the condition, and what.

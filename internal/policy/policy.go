@@ -48,6 +48,7 @@ const LabelRead = "read"
 type Policy struct {
 	deny    []pattern
 	unknown Action
+	openAt  string // file:line of unknown
 	rules   []rule
 	flows   []flow
 	limits  Limits
@@ -64,6 +65,9 @@ type Limits struct {
 
 // Limits returns what the policy limits. Counting is for its user.
 func (p *Policy) Limits() Limits { return p.limits }
+
+// Rules returns how many rules the policy has.
+func (p *Policy) Rules() int { return len(p.rules) }
 
 // rule says what happens to calls of some tools.
 type rule struct {
@@ -130,17 +134,28 @@ func (p *Policy) decide(c *Call, tell *[]Step) Decision {
 			return Decision{Rule: RuleDeny, Reason: fmt.Sprintf("%s.%s may never be called (deny: %s)", c.Server, c.Tool, d)}
 		}
 	}
-	if limit := p.limits.CallsPerRun; limit > 0 && c.Run.Calls >= limit {
+	if limit := p.limits.CallsPerRun; over(RuleCalls, c.Run.Calls, limit, tell) {
 		return Decision{Rule: RuleCalls, Reason: fmt.Sprintf("the run has made its %d calls", limit)}
 	}
 	d := p.byRules(c, tell)
 	if d.Action == Deny {
 		return d
 	}
-	if limit := p.limits.MutationsPerRun; limit > 0 && !d.Read && c.Run.Mutations >= limit {
+	if limit := p.limits.MutationsPerRun; !d.Read && over(RuleMutations, c.Run.Mutations, limit, tell) {
 		return Decision{Rule: RuleMutations, Reason: fmt.Sprintf("the run has made its %d calls that change something", limit)}
 	}
 	return p.byFlows(c, d, tell)
+}
+
+// over reports whether a limit is used up; 0 is none.
+func over(name string, made, limit int64, tell *[]Step) bool {
+	if limit == 0 {
+		return false
+	}
+	if tell != nil {
+		*tell = append(*tell, Step{What: name, Matched: made >= limit, Why: fmt.Sprintf("the run has made %d of %d", made, limit)})
+	}
+	return made >= limit
 }
 
 // byRules is what the rules say, or unknown.

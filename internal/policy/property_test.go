@@ -37,6 +37,12 @@ var outcomes = map[string]func(*policy.Call) int{
 	"args.s > 1":     func(*policy.Call) int { return -1 },
 	"run.calls < 3":  func(c *policy.Call) int { return truth(c.Run.Calls < 3) },
 	"task == 'help'": func(c *policy.Call) int { return truth(c.Task == "help") },
+
+	"has(args.n) && [1, 2].exists(x, x == args.n)": func(c *policy.Call) int { return truth(c.Args["n"] == int64(1) || c.Args["n"] == int64(2)) },
+
+	"run.denied == 1":        func(c *policy.Call) int { return truth(c.Run.Denied == 1) },
+	"run.mutations > 1":      func(c *policy.Call) int { return truth(c.Run.Mutations > 1) },
+	"'secret' in run.labels": func(c *policy.Call) int { return truth(slices.Contains(c.Run.Labels, "secret")) },
 }
 
 func truth(b bool) int {
@@ -57,7 +63,8 @@ func draw(r *rand.Rand) drawn {
 	}
 	for i := range r.IntN(7) {
 		rule := drawnRule{name: fmt.Sprintf("r%d", i), tools: pick(r, "a.x", "a.*", "*.x", "*", "b.z"), action: pick(r, "allow", "allow", "ask", "deny", "label")}
-		rule.when = pick(r, "", "", "args.n > 2", "args.missing", "args.s > 1", "run.calls < 3", "task == 'help'")
+		rule.when = pick(r, "", "", "args.n > 2", "args.missing", "args.s > 1", "run.calls < 3", "task == 'help'",
+			"has(args.n) && [1, 2].exists(x, x == args.n)", "run.denied == 1", "run.mutations > 1", "'secret' in run.labels")
 		rule.guard = r.IntN(3) == 0 && (rule.action == "allow" || rule.action == "ask")
 		for _, l := range labels {
 			if r.IntN(4) == 0 && (rule.action != "label" || l != "read") {
@@ -80,7 +87,7 @@ func draw(r *rand.Rand) drawn {
 func drawCall(r *rand.Rand) *policy.Call {
 	c := &policy.Call{
 		Server: pick(r, "a", "b"), Tool: pick(r, "x", "y", "z"), Task: pick(r, "help", ""),
-		Args: map[string]any{"n": int64(r.IntN(5)), "s": "text"}, Run: policy.Run{Calls: int64(r.IntN(5))},
+		Args: map[string]any{"n": int64(r.IntN(5)), "s": "text"}, Run: policy.Run{Calls: int64(r.IntN(5)), Mutations: int64(r.IntN(4)), Denied: int64(r.IntN(3))},
 	}
 	for _, l := range labels {
 		if r.IntN(2) == 0 {
