@@ -20,6 +20,7 @@ type replayedRun struct {
 	calls             map[int]recorded
 }
 
+// start takes the start of a run.
 func (r *replay) start(run *replayedRun, e audit.RunStart) {
 	run.torn, run.ruled = false, e.Policy != ""
 	run.caller = policy.Caller{UID: e.Caller.UID, GID: e.Caller.GID, Gateway: e.Gateway}
@@ -51,11 +52,12 @@ type recorded struct {
 	refused      bool // and that counts as denied
 	args         map[string]any
 	noArgs       bool
-	before       *audit.Before
+	seen         *audit.Seen // nil: the log does not have it
 }
 
+// call takes a call that was sent or refused.
 func (r *replay) call(run *replayedRun, record audit.Record, e audit.CallDenied) {
-	c := recorded{at: record.Time, server: e.Server, tool: e.Tool, rule: e.Rule, before: e.Before, noArgs: true}
+	c := recorded{at: record.Time, server: e.Server, tool: e.Tool, rule: e.Rule, seen: e.Seen, noArgs: true}
 	c.was, c.judged = judged(e)
 	c.sent = record.Kind == audit.KindCallIntent
 	c.passed = c.sent || slices.Contains([]string{"guard", "approval", "audit"}, e.By)
@@ -103,9 +105,9 @@ func (u *replayedRun) known(n int, c recorded, earlier []decided) policy.Partly 
 		switch {
 		case e.refused:
 			p.MoreDenied++
-		case e.sent && c.before == nil:
+		case e.sent && c.seen == nil:
 			p.MoreLabels = slices.Concat(p.MoreLabels, e.now.Labels, e.now.MoreLabels)
-		case e.sent && !slices.Contains(c.before.Pending, e.n):
+		case e.sent && !slices.Contains(c.seen.Pending, e.n):
 			p.Run.Labels = append(p.Run.Labels, e.now.Labels...)
 			p.MoreLabels = append(p.MoreLabels, e.now.MoreLabels...)
 		}
@@ -117,8 +119,9 @@ func (u *replayedRun) known(n int, c recorded, earlier []decided) policy.Partly 
 			p.MoreMutations++
 		}
 	}
-	if c.before != nil {
-		p.Run.Denied, p.MoreDenied = c.before.Denied, 0
+	if c.seen != nil {
+		p.Run.Denied, p.MoreDenied = c.seen.Denied, 0
+		p.Annotations, p.NoAnnotations = c.seen.Annotations, false
 	}
 	return p
 }
