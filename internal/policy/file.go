@@ -185,6 +185,9 @@ func (b *builder) add(name string, text []byte) {
 				r.refuse(at+".when", "%v", err)
 			}
 		}
+		if out.says = fmt.Sprintf("rule %q: %s", out.name, out.action); out.condition != nil {
+			out.says += " when " + out.condition.text
+		}
 		b.rules = append(b.rules, out)
 	}
 	for i, in := range f.Flows {

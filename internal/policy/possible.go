@@ -51,7 +51,8 @@ type Possible struct {
 // Possible gives each decision that may be the right one, and maybe some more: it takes each thing that is not known for itself.
 func (p *Policy) Possible(c *Partly) Possible {
 	var s possibilities
-	out := p.possibleRules(c, &s)
+	m := p.matching(c.Server, c.Tool)
+	out := p.possibleRules(c, m.rules, &s)
 	for i := range p.flows {
 		p.flows[i].possibly(c, &out, &s)
 	}
@@ -65,7 +66,7 @@ func (p *Policy) Possible(c *Partly) Possible {
 	if limit := p.limits.CallsPerRun; limit > 0 && c.Run.Calls >= limit {
 		s.only(Deny, RuleCalls)
 	}
-	if slices.ContainsFunc(p.deny, func(d pattern) bool { return d.matches(c.Server, c.Tool) }) {
+	if m.deny != nil {
 		s.only(Deny, RuleDeny)
 	}
 	s.finish(&out)
@@ -118,12 +119,13 @@ func (s *possibilities) finish(out *Possible) {
 }
 
 // possibleRules is byRules for what is not known.
-func (p *Policy) possibleRules(c *Partly, s *possibilities) Possible {
+func (p *Policy) possibleRules(c *Partly, rules []int, s *possibilities) Possible {
+	v := &variables{Call: &c.Call}
 	var out Possible
 	var sure, unsure []*rule // that decide
-	for _, i := range p.matching(c.Server, c.Tool) {
+	for _, i := range rules {
 		r := &p.rules[i]
-		holds, certain := r.possibly(c)
+		holds, certain := r.possibly(c, v)
 		switch {
 		case !certain:
 			out.MoreLabels = append(out.MoreLabels, r.labels...)
@@ -158,6 +160,11 @@ func (p *Policy) possibleRules(c *Partly, s *possibilities) Possible {
 	return out
 }
 
+func distinct(labels []string) []string {
+	slices.Sort(labels)
+	return slices.Compact(labels)
+}
+
 func (r *rule) mutates() bool { return !slices.Contains(r.labels, LabelRead) }
 
 // readLabel leaves the label of reads where it is certain, or possible, that the call is one.
@@ -174,7 +181,7 @@ func (out *Possible) readLabel() {
 }
 
 // possibly is holds, and whether that is certain.
-func (r *rule) possibly(c *Partly) (holds, certain bool) {
+func (r *rule) possibly(c *Partly, v *variables) (holds, certain bool) {
 	if r.condition != nil {
 		for name := range r.condition.reads {
 			if c.unknown(name) {
@@ -182,7 +189,7 @@ func (r *rule) possibly(c *Partly) (holds, certain bool) {
 			}
 		}
 	}
-	holds, _ = r.holds(&c.Call)
+	holds, _ = r.holds(v)
 	return holds, true
 }
 

@@ -105,12 +105,12 @@ func TestPossibleSays(t *testing.T) {
 			Actions: []policy.Action{policy.Deny}, By: "deny", Mutates: true}},
 		{"a rule, or no rule", "pay", "refund", policy.Partly{NoArgs: true, MoreLabels: []string{"untrusted"}}, policy.Possible{
 			Actions: []policy.Action{policy.Ask, policy.Allow}, Unsure: []string{`rule "small refunds" looks at args`},
-			MoreLabels: []string{"write", "external"}, Mutates: true}},
+			MoreLabels: []string{"external", "write"}, Mutates: true}},
 		{"labels that the run may have", "pay", "refund",
 			policy.Partly{Call: policy.Call{Args: map[string]any{"amount": int64(1)}}, MoreLabels: []string{"untrusted"}}, policy.Possible{
 				Actions: []policy.Action{policy.Ask, policy.Allow},
 				Unsure:  []string{`flow "untrusted to external": the run may have read what is untrusted`},
-				Labels:  []string{"write", "external"}, Mutates: true}},
+				Labels:  []string{"external", "write"}, Mutates: true}},
 		{"mutations that it may have made", "mail", "list", policy.Partly{NoTask: true, Call: policy.Call{Args: map[string]any{"to": []any{}}, Run: policy.Run{Mutations: 19}}, MoreMutations: 1},
 			policy.Possible{Actions: []policy.Action{policy.Deny, policy.Ask}, Unsure: []string{"the run may have made as many calls that change something as it may"}, Mutates: true}},
 	} {

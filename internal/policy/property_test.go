@@ -288,33 +288,6 @@ func TestFilesAreOne(t *testing.T) {
 	}
 }
 
-// BenchmarkDecide has 200 rules of which 12 are for the tool, 8 of these with conditions.
-func BenchmarkDecide(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("version: 1\ndeny: [\"db.drop_*\", \"*.delete_*\"]\nunknown: ask\nrules:\n")
-	for i := range 188 {
-		fmt.Fprintf(&text, "- {name: other%d, tools: [\"server%d.list_*\", \"server%d.get_*\"], action: allow, labels: [read, untrusted], when: args.n < %d}\n", i, i, i, i)
-	}
-	for i := range 12 {
-		when := ""
-		if i < 8 {
-			when = fmt.Sprintf(", when: 'args.amount <= %d && run.mutations < 5 && !args.to.exists(t, t.endsWith(\"@evil%d\"))'", 100+i, i)
-		}
-		fmt.Fprintf(&text, "- {name: ours%d, tools: [\"pay.*\", mail.send], action: allow, labels: [external]%s}\n", i, when)
-	}
-	text.WriteString("flows:\n- {from: [untrusted], to: [external], action: ask}\n")
-	p := parse(b, text.String())
-	c := &policy.Call{Server: "pay", Tool: "refund", Args: args(b, `{"amount":50,"to":["a@example.com","b@example.com"],"note":"a text of some words"}`),
-		Run: policy.Run{Labels: []string{"untrusted"}}}
-	if d := p.Decide(c); d.Action != policy.Ask {
-		b.Fatalf("%+v", d)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Decide(c)
-	}
-}
-
 // BenchmarkReadArguments has encoding/json as a measure of the machine.
 func BenchmarkReadArguments(b *testing.B) {
 	text := []byte(`{"repo":"acme/api","title":"retry repeats after reload","body":"` + strings.Repeat("text \\n", 100) + `","labels":["bug","open"],"n":[1,2.5,3]}`)
