@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,9 +19,6 @@ func TestPossible(t *testing.T) {
 	unsure, alone := 0, 0
 	for range 100 {
 		text := draw(r).text()
-		if r.IntN(2) == 0 {
-			text += fmt.Sprintf("limits: {calls_per_run: %d, mutations_per_run: %d}\n", 2+r.IntN(4), 1+r.IntN(4))
-		}
 		p := parse(t, text)
 		for range 10 {
 			call := drawCall(r)
