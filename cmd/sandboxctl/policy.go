@@ -20,7 +20,8 @@ type policyOptions struct {
 
 func policyCommand() *cobra.Command {
 	var o policyOptions
-	c := noun("policy", "Check, explain, test and replay policies: which tool calls may happen", `Check a policy, ask why it decides on a call as it does, test it against cases, and see which past decisions a new one would change.
+	c := noun("policy", "Check, explain, test and replay policies: which tool calls may happen", `Check a policy, ask why it decides on a call as it does, test it against cases, and see which past decisions a
+new one would change.
 
 A policy is a file, or a directory of *.yaml of which all count. None of this needs a daemon, or root.
 
@@ -78,7 +79,7 @@ func (o *policyOptions) check(path string, strict bool) error {
 	checked := struct {
 		Policy   string   `json:"policy"`
 		Valid    bool     `json:"valid"`
-		Rules    int      `json:"rules"`
+		Rules    int      `json:"rules"`    // and flows
 		Mistakes []string `json:"mistakes"` // each with the file, the line and the field
 		Warnings []string `json:"warnings"`
 	}{Policy: path, Valid: invalid == nil, Mistakes: []string{}, Warnings: []string{}}
@@ -91,7 +92,7 @@ func (o *policyOptions) check(path string, strict bool) error {
 	case o.json:
 		err = errors.Join(err, printJSON(o.out, checked))
 	case checked.Valid:
-		fmt.Fprintf(o.out, "%s: ok: %d rules, %d warnings\n", printable(path), checked.Rules, len(checked.Warnings))
+		fmt.Fprintf(o.out, "%s: ok: %d rules and flows, %d warnings\n", printable(path), checked.Rules, len(checked.Warnings))
 		for _, w := range checked.Warnings {
 			fmt.Fprintln(o.out, "warning:", printable(w))
 		}

@@ -100,8 +100,8 @@ func (o *policyOptions) printReplayed(what string, calls []replayedCall, all int
 		if c.By == "" {
 			why = strings.Join(c.Unsure, "; ")
 		}
-		fmt.Fprintf(o.out, "%s  %s/%d  %s  %s: %s → %s: %s\n", c.Time.Format("2006-01-02 15:04:05.000"), printable(c.Run), c.N, printable(c.Tool), what,
-			c.Decision, strings.Join(c.Possible, " or "), printable(why))
+		fmt.Fprintf(o.out, "%s  %s/%d  %s  %s: %s → %s: %s\n", c.Time.Format("2006-01-02 15:04:05.000"), printable(c.Run), c.N,
+			printable(c.Tool), what, c.Decision, strings.Join(c.Possible, " or "), printable(why))
 	}
 	if left := all - len(calls); left > 0 {
 		fmt.Fprintf(o.out, "… and %d more: %s; --limit lists them\n", left, what)

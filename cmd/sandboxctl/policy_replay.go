@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -35,12 +36,15 @@ func (o *policyOptions) replayCommand() *cobra.Command {
 		if err := r.read(c.Context()); err != nil {
 			return unreadLog(err)
 		}
+		if r.unproved {
+			fmt.Fprintln(os.Stderr, "sandboxctl: warning: the log's key can't be read, and what it stores of arguments not be held against their hashes")
+		}
 		return o.printReplay(&r)
 	})
 	c.Long = `Say which past decisions a policy would change, by the audit log.
 
 Each call is judged as if those before it in its run had happened as they did. The log has hashes and not arguments, unless it
-stores payloads, and not what servers say of their tools: where a decision depends on that, nobody can tell, and replay says so.`
+stores payloads: where a decision depends on what it does not have, nobody can tell, and replay says so.`
 	c.Example = "  sandboxctl policy replay --policy new.yaml --since 24h"
 	s := c.Flags()
 	s.StringVar(&path, "policy", "", "the new policy, a `FILE` or directory")
@@ -59,7 +63,8 @@ type replay struct {
 	since  time.Time
 	limit  int
 
-	key      []byte // of the log; nil: it can't be read, and so no stored arguments be checked
+	key      []byte // of the log; nil: it can't be read, and so no stored text be checked
+	unproved bool   // there was such a text
 	last     uint64 // number of the line before
 	runs     map[string]*replayedRun
 	replayed int // runs

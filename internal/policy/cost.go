@@ -3,6 +3,8 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -79,8 +81,12 @@ func measure(value any, left int) int {
 	return left - 1
 }
 
-// constants refuses what could make much of little before anybody counts: a pattern, replacement or separator that a program chose, or
-// two of its lists compared item by item.
+// constant are the functions whose work or result can be much more than in proportion to what they are given, and which of their
+// arguments must therefore be constant; -1: the last.
+var constant = map[string]int{"matches": -1, "replace": 1, "join": 0, "indexOf": 0, "lastIndexOf": 0}
+
+// constants refuses what could make much of little before anybody counts: a text of a program's choice in the place of a constant, or two
+// of its lists compared item by item.
 func constants(condition *cel.Ast) error {
 	var wrong error
 	ast.PostOrderVisit(condition.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -89,21 +95,15 @@ func constants(condition *cel.Ast) error {
 		}
 		call := e.AsCall()
 		args, name := call.Args(), call.FunctionName()
-		must := -1 // be constant
-		switch name {
-		case "matches":
-			must = len(args) - 1
-		case "replace":
-			must = 1
-		case "join":
-			must = 0
-		case "sets.contains", "sets.equivalent", "sets.intersects":
-			if len(args) == 2 && args[0].Kind() != ast.ListKind && args[1].Kind() != ast.ListKind {
-				wrong = errors.New(name + ": one of the two lists must stand in the rule, as [\"a\", \"b\"]: two long ones would take too long")
-			}
+		if strings.HasPrefix(name, "sets.") && !slices.ContainsFunc(args, func(a ast.Expr) bool { return a.Kind() == ast.ListKind }) {
+			wrong = errors.New(name + ": one of the two lists must stand in the rule, as [\"a\", \"b\"]: two long ones would take too long")
 		}
-		if must >= 0 && must < len(args) && args[must].Kind() != ast.LiteralKind {
-			wrong = fmt.Errorf("%s: argument %d must be a text in the rule, as \"a\": one from the call could make it take too long", name, must+1)
+		i, must := constant[name]
+		if i < 0 {
+			i = len(args) - 1
+		}
+		if must && i < len(args) && args[i].Kind() != ast.LiteralKind {
+			wrong = fmt.Errorf("%s: argument %d must be a text in the rule, as \"a\": one from the call could make it take too long", name, i+1)
 		}
 	}))
 	return wrong

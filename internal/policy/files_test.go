@@ -19,7 +19,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("the installed policy has %d rules, and decides %+v", installed.Rules(), d)
 	}
 	opened := parse(t, string(regexp.MustCompile(`(?m)^#(\w|  +\S)`).ReplaceAll(text, []byte("$1"))))
-	if got := opened.Warnings(); opened.Rules() != 3 || opened.Limits().CallsPerRun == 0 || got != nil {
+	if got := opened.Warnings(); opened.Rules() != 4 || opened.Limits().CallsPerRun == 0 || got != nil {
 		t.Errorf("with its examples it has %d rules, and warnings %q", opened.Rules(), got)
 	}
 

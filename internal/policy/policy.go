@@ -66,8 +66,8 @@ type Limits struct {
 // Limits returns what the policy limits. Counting is for its user.
 func (p *Policy) Limits() Limits { return p.limits }
 
-// Rules returns how many rules the policy has.
-func (p *Policy) Rules() int { return len(p.rules) }
+// Rules is how many rules and flows the policy has.
+func (p *Policy) Rules() int { return len(p.rules) + len(p.flows) }
 
 // rule says what happens to calls of some tools.
 type rule struct {

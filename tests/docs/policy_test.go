@@ -27,7 +27,7 @@ func TestPolicyPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := sandboxctl(t, "", "policy", "check", "--strict", "policy.yaml"); got != "policy.yaml: ok: 3 rules, 0 warnings\n" {
+	if got := sandboxctl(t, "", "policy", "check", "--strict", "policy.yaml"); got != "policy.yaml: ok: 4 rules and flows, 0 warnings\n" {
 		t.Error(got)
 	}
 	if got := sandboxctl(t, "", "policy", "test", "policy.yaml"); got != "ok: 2 cases\n" {
