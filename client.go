@@ -24,6 +24,12 @@ type Options struct {
 	Announce []Tool      // what their tools are, as far as the gateway knows
 	Tools    ToolHandler // performs allowed calls; nil: every call fails
 
+	// Approvals answers for calls of this connection's programs that the policy or the guard wants somebody to approve; nil: the gateway
+	// is not asked, and administrators answer. It may take as long as the request has: meanwhile the program waits, and so does its
+	// limit on wall clock. ctx ends when somebody else has answered, nobody has in time, or the run has ended. An error is no
+	// answer: it leaves the request to others.
+	Approvals func(ctx context.Context, request ApprovalRequest) (ApprovalAnswer, error)
+
 	Progress func(Progress) // of runs that ask for it; must not block
 	Console  func(Console)  // of runs that ask for it; must not block
 }
@@ -43,10 +49,10 @@ type Client struct {
 	early []callKey // cancelled before their handler began
 }
 
-// callKey names one tool call that the handler works on.
+// callKey names what a handler works on: a call of a run, or a request for approval, which has no number.
 type callKey struct {
-	run string
-	n   int
+	id string
+	n  int
 }
 
 // Bounds that a client keeps.
@@ -90,6 +96,7 @@ func (c *Client) initialize(ctx context.Context) error {
 		Client:          Peer{Name: c.options.Name, Version: c.options.Version},
 		Servers:         c.options.Servers,
 		Tools:           c.options.Announce,
+		Approvals:       c.options.Approvals != nil,
 	}, &c.welcome)
 }
 
@@ -149,7 +156,20 @@ func (c *Client) Describe(ctx context.Context, p DescribeParams) (DescribeResult
 	return d, c.ask(ctx, "tools/describe", p, &d)
 }
 
-// Close hangs up: the daemon ends all runs of the connection. It returns when every ToolHandler has.
+// Approvals are the calls of this connection's programs that wait for an approval.
+func (c *Client) Approvals(ctx context.Context) (ApprovalList, error) {
+	var l ApprovalList
+	return l, c.ask(ctx, "approvals/list", struct{}{}, &l)
+}
+
+// Decide answers for a call of this connection's programs that waits for an approval. If somebody did already, the error says who and
+// what.
+func (c *Client) Decide(ctx context.Context, p DecideParams) (DecideResult, error) {
+	var d DecideResult
+	return d, c.ask(ctx, "approvals/decide", p, &d)
+}
+
+// Close hangs up: the daemon ends all runs of the connection. It returns when every handler has.
 func (c *Client) Close() error {
 	c.peer.Close()
 	<-c.done
@@ -192,32 +212,43 @@ func (c *Client) reason(err error) error {
 
 // handle answers the daemon's requests.
 func (c *Client) handle(ctx context.Context, r *rpc.Request) (any, error) {
-	if r.Method != "tools/call" {
-		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", r.Method)
-	}
-	var call ToolCall
-	if err := json.Unmarshal(r.Params, &call); err != nil {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "params: %v", err)
-	}
-	if c.options.Tools == nil {
+	switch {
+	case r.Method == "tools/call" && c.options.Tools == nil:
 		return nil, rpc.Errorf(rpc.CodeUnknownMethod, "this gateway has no tools")
+	case r.Method == "tools/call":
+		return perform(ctx, c, r, func(call ToolCall) callKey { return callKey{call.Run, call.N} }, c.options.Tools)
+	case r.Method == "approvals/request" && c.options.Approvals != nil:
+		return perform(ctx, c, r, func(q ApprovalRequest) callKey { return callKey{id: q.ID} }, c.options.Approvals)
+	}
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q", r.Method)
+}
+
+// perform hands a request to its handler, whose context ends when the daemon takes the request back.
+func perform[P, R any](ctx context.Context, c *Client, r *rpc.Request, key func(P) callKey, do func(context.Context, P) (R, error)) (any, error) {
+	var p P
+	if err := json.Unmarshal(r.Params, &p); err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "params: %v", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	leave, err := c.enroll(callKey{call.Run, call.N}, cancel)
+	leave, err := c.enroll(key(p), cancel)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return c.options.Tools(ctx, call)
+	result, err := do(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
-// enroll makes a call known to tools/cancel until the returned function is called.
+// enroll makes a request known to tools/cancel and approvals/cancel until the returned function is called.
 func (c *Client) enroll(k callKey, cancel context.CancelFunc) (leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, twice := c.calls[k]; twice {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "call %d of run %s is under way", k.n, k.run)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s, call %d, is under way", k.id, k.n)
 	}
 	c.calls[k] = cancel
 	if i := slices.Index(c.early, k); i >= 0 {
@@ -240,6 +271,8 @@ func (c *Client) notified(method string, params json.RawMessage) {
 		notice(params, c.options.Console)
 	case "tools/cancel":
 		notice(params, func(t ToolCancel) { c.cancelCall(callKey{t.Run, t.N}) })
+	case "approvals/cancel":
+		notice(params, func(a ApprovalCancel) { c.cancelCall(callKey{id: a.ID}) })
 	}
 }
 

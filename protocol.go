@@ -1,13 +1,17 @@
 package sandboxd
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // InitializeParams open a connection: the first request of a gateway.
 type InitializeParams struct {
 	ProtocolVersion string   `json:"protocol_version"`
 	Client          Peer     `json:"client"`
-	Servers         []string `json:"servers,omitempty"` // whose tools the gateway can call
-	Tools           []Tool   `json:"tools,omitempty"`   // of those servers, as far as the gateway knows them
+	Servers         []string `json:"servers,omitempty"`   // whose tools the gateway can call
+	Tools           []Tool   `json:"tools,omitempty"`     // of those servers, as far as the gateway knows them
+	Approvals       bool     `json:"approvals,omitempty"` // the gateway answers approvals/request
 }
 
 // Tool is one tool of a server, as a gateway announces it. A server that has a tool here has no others: what a program
@@ -103,6 +107,76 @@ type DescribedTool struct {
 	Server    string `json:"server"`
 	Tool      string `json:"tool"`
 	Signature string `json:"signature"`
+}
+
+// ApprovalRequest is a call that waits for somebody's answer. All of it but the names of the run, the rule, the caller and the times is,
+// or may be, the work of a program that nobody has read.
+type ApprovalRequest struct {
+	ID       string    `json:"id"` // of the request; nobody can guess it
+	Run      string    `json:"run"`
+	Token    string    `json:"token,omitempty"` // of the run; for its gateway only
+	N        int       `json:"n"`
+	Server   string    `json:"server"`
+	Tool     string    `json:"tool"`
+	Rule     string    `json:"rule,omitempty"`     // that asks
+	Reasons  []string  `json:"reasons,omitempty"`  // why
+	Evidence []string  `json:"evidence,omitempty"` // what the arguments carry of earlier results
+	Task     string    `json:"task,omitempty"`     // the user's request, as the gateway told it
+	Caller   string    `json:"caller"`             // whose run it is, by the kernel's account
+	Asked    time.Time `json:"asked_at"`
+	Expires  time.Time `json:"expires_at"` // then the call is denied
+	Bytes    int       `json:"arguments_bytes"`
+	// Arguments are the bytes that will be sent. In a list they are absent where they are long, and Start is their beginning.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Start     string          `json:"arguments_start,omitempty"`
+}
+
+// The scopes of an answer.
+const (
+	ScopeCall = "call" // that call
+	ScopeRun  = "run"  // and each call of the same tool with the same arguments, for the rest of the run
+)
+
+// ApprovalAnswer is what a gateway says to an ApprovalRequest.
+type ApprovalAnswer struct {
+	Approve bool   `json:"approve"`
+	Scope   string `json:"scope,omitempty"`  // ScopeCall, the default, or ScopeRun
+	Reason  string `json:"reason,omitempty"` // for the program, and for the audit: at most MaxReasonBytes
+}
+
+// MaxReasonBytes bounds the reason of an answer.
+const MaxReasonBytes = 1 << 10
+
+// ApprovalCancel is the approvals/cancel notification: nobody waits for a gateway's answer to this request any more.
+type ApprovalCancel struct {
+	ID string `json:"id"`
+}
+
+// ApprovalList has what waits, the oldest first. Texts are cut in it.
+type ApprovalList struct {
+	Approvals []ApprovalRequest `json:"approvals"`
+	More      int               `json:"more,omitempty"` // that wait as well, and that the answer had no room for
+}
+
+// ShowParams ask for one request, whole.
+type ShowParams struct {
+	ID string `json:"id"`
+}
+
+// DecideParams answer a request.
+type DecideParams struct {
+	ID      string `json:"id"`
+	Approve bool   `json:"approve"`
+	Scope   string `json:"scope,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// DecideResult is the answer as it counts.
+type DecideResult struct {
+	ID      string `json:"id"`
+	Approve bool   `json:"approve"`
+	Scope   string `json:"scope"`
+	By      string `json:"by"` // who gave it, by the kernel's account
 }
 
 // StatusResult is the daemon's state.

@@ -9,6 +9,9 @@ import (
 // DefaultSocket is where a packaged daemon listens for gateways.
 const DefaultSocket = "/run/sandboxd/sandboxd.sock"
 
+// DefaultAdminSocket is where a packaged daemon listens for administrators.
+const DefaultAdminSocket = "/run/sandboxd/admin.sock"
+
 // ProtocolVersion is the version of the gateway protocol that this package speaks.
 const ProtocolVersion = "1"
 
@@ -27,6 +30,11 @@ type Program struct {
 	Console  bool `json:"console,omitempty"`
 
 	Traceparent string `json:"traceparent,omitempty"` // W3C trace context, handed on to tools/call
+
+	// Intent is the user's request, in the user's words: what policy, the guard and people hold the calls against. It is never the
+	// program, nor what a model made of the request. Constraints are what the user ruled out.
+	Intent      string   `json:"intent,omitempty"`      // at most 16 KiB
+	Constraints []string `json:"constraints,omitempty"` // at most 32, of 1 KiB
 
 	// Seed and Now make a run repeatable: with both as the result of an earlier run has them, the same program that gets the same
 	// answers from its tools gives the same result. Seed is where all that is random begins, Now what the clock shows first, in
@@ -208,7 +216,7 @@ type Progress struct {
 	ElapsedMS float64 `json:"elapsed_ms"`
 	Calls     int     `json:"calls"`    // asked for so far
 	Finished  int     `json:"finished"` // of those
-	Doing     string  `json:"doing"`    // "starting", "computing" or "waiting for <server>.<tool>"
+	Doing     string  `json:"doing"`    // "starting", "computing", "waiting for <server>.<tool>" or "waiting for approval of <server>.<tool>"
 }
 
 // Console is a run/console notification.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/docker/go-units"
 
@@ -261,18 +262,26 @@ func (e *auditEvent) clean() {
 	}
 }
 
-// printable writes what can't be seen, or turns text around, as an escape.
+// printable writes what can't be seen, or turns text around, as an escape: the one that JSON has, so that JSON stays the same value.
 func printable(text string) string {
-	if !slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if !slices.ContainsFunc([]rune(text), hidden) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) {
+		if !hidden(r) {
 			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()
+}
+
+// hidden says that a character can't be seen, or changes how others are. Some of those are letters and marks to Unicode.
+func hidden(r rune) bool {
+	const brailleBlank = 0x2800
+	return !unicode.IsPrint(r) || r == brailleBlank || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

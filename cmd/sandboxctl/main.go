@@ -44,6 +44,7 @@ func root() *cobra.Command {
 	c.AddCommand(doctorCommand())
 	c.AddCommand(auditCommand())
 	c.AddCommand(policyCommand())
+	c.AddCommand(approvalsCommand())
 	return c
 }
 

@@ -20,18 +20,18 @@ type policyOptions struct {
 
 func policyCommand() *cobra.Command {
 	var o policyOptions
-	c := noun("policy", "Check, explain, test and replay policies: which tool calls may happen", `Check a policy, ask why it decides on a call as it does, test it against cases, and see which past decisions a
+	c := noun("policy", "Check, explain, test, replay and reload policies: which tool calls may happen", `Check a policy, ask why it decides on a call as it does, test it against cases, and see which past decisions a
 new one would change.
 
-A policy is a file, or a directory of *.yaml of which all count. None of this needs a daemon, or root.
+A policy is a file, or a directory of *.yaml of which all count. Only reload needs a daemon.
 
 Exit codes:
   0  ok
-  1  sandboxctl could not do its work: a file that can't be read
+  1  sandboxctl could not do its work: a file that can't be read, no daemon
   2  the command line is wrong
   3  a file is no valid policy, or the policy does not do what its cases want`)
 	c.PersistentFlags().BoolVar(&o.json, "json", false, "print one JSON object, and nothing else on standard output")
-	c.AddCommand(o.checkCommand(), o.explainCommand(), o.testCommand(), o.replayCommand())
+	c.AddCommand(o.checkCommand(), o.explainCommand(), o.testCommand(), o.replayCommand(), policyReloadCommand(&o.json))
 	return c
 }
 

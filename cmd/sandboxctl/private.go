@@ -77,8 +77,9 @@ func startConfigured(ctx context.Context, scope []string, config string, log io.
 
 // launch starts the daemon by a command, and waits until it is ready.
 func (p *private) launch(ctx context.Context, command []string, config string, log io.Writer) error {
-	file := filepath.Join(p.dir, "sandboxd.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+	file, policy := filepath.Join(p.dir, "sandboxd.yaml"), filepath.Join(p.dir, "policy.yaml")
+	config += "policy: " + strconv.Quote(policy) + "\n"
+	if err := errors.Join(os.WriteFile(file, []byte(config), 0o600), os.WriteFile(policy, []byte(privatePolicy), 0o600)); err != nil {
 		return fmt.Errorf("write its configuration: %w", err)
 	}
 	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
@@ -170,13 +171,16 @@ func privateConfig(o runOptions) string {
 	return daemonConfig(config.Default().Profiles, cmp.Or(o.profile, profile.Default), []string{layerCgroup}, level)
 }
 
+// privatePolicy is that of a daemon whose only user sits in front of it.
+const privatePolicy = "version: 1\nunknown: allow\n"
+
 // daemonConfig is that of a private daemon which keeps a worker of one profile, and may lack the layers.
 func daemonConfig(profiles, name string, layers []string, level string) string {
 	pool := `"default": 0, ` + strconv.Quote(name) + ": 1"
 	if name == profile.Default {
 		pool = `"default": 1`
 	}
-	return fmt.Sprintf("profiles: %s\npool: {%s}\nidle_exit: 2s\ndrain: 0s\nisolation: {allow_missing: [%s]}\nlog: {level: %s}\n",
+	return fmt.Sprintf("profiles: %s\npool: {%s}\nidle_exit: 2s\ndrain: 0s\nisolation: {allow_missing: [%s]}\nlog: {level: %s}\naudit: {path: none}\n",
 		strconv.Quote(profiles), pool, strings.Join(layers, ", "), level)
 }
 

@@ -36,6 +36,7 @@ func main() {
 // options are the command line.
 type options struct {
 	listen    string
+	admin     string
 	config    string
 	nursery   string
 	delegated bool
@@ -46,6 +47,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("sandboxd", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.listen, "listen", "", "serve gateways in the foreground on a Unix socket at `PATH`")
+	flags.StringVar(&o.admin, "admin", "", "serve administrators in the foreground on a Unix socket at `PATH`")
 	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (YAML)")
 	flags.StringVar(&o.nursery, "nursery", "", "get workers from the sandbox-nursery that is a service of its own, by its `SOCKET`; without, start one as a child")
 	flags.BoolVar(&o.delegated, "delegated", false, "the cgroup that this was started in is its own to divide, though systemd has not marked it: "+

@@ -6,18 +6,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/server"
@@ -45,16 +49,20 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err := checkPool(c.Pool, profiles); err != nil {
 		return c.Wrong(err)
 	}
+	rules, err := policy.Load(c.Policy)
+	if err != nil {
+		return c.Wrong(fmt.Errorf("policy: %w", err))
+	}
 	if o.nursery != "" { // then it starts nothing itself
 		if err := jail.ForbidExec(); err != nil {
 			return err
 		}
 	}
-	listener, err := listen(o.listen)
+	sockets, err := listen(o)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer sockets.close()
 	nursery, err := newNursery(o)
 	if err != nil {
 		return err
@@ -64,7 +72,57 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, c, profiles, proved, listener, nursery, log)
+	judge, err := newGuard(c)
+	if err != nil {
+		return err
+	}
+	if judge != nil {
+		defer judge.Close()
+	}
+	record, err := openAudit(c.Audit, log)
+	if err != nil {
+		return err
+	}
+	if record != nil {
+		defer closeAudit(record, log)
+	}
+	return serve(ctx, server.Parts{
+		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
+	}, sockets, nursery)
+}
+
+// newGuard is the client of the configured judge; nil: there is none.
+func newGuard(c config.Config) (*guard.Guard, error) {
+	if c.Guard.URL == "" {
+		return nil, nil
+	}
+	g, err := guard.New(c.Guard)
+	if err != nil {
+		return nil, c.Wrong(fmt.Errorf("guard.%w", err))
+	}
+	return g, nil
+}
+
+// openAudit continues the audit log; nil: there is none.
+func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
+	if c.Path == config.NoAudit {
+		log.Warn("no audit log: nothing of what programs do is recorded (audit.path: none)")
+		return nil, nil
+	}
+	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal()})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Append(context.Background(), audit.DaemonStart{Version: version, PID: os.Getpid()}); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func closeAudit(l *audit.Log, log *slog.Logger) {
+	if err := errors.Join(l.Append(context.Background(), audit.DaemonStop{}), l.Close()); err != nil {
+		log.Error("audit log not closed", "error", err)
+	}
 }
 
 // warn tells what the operator's own profiles open.
@@ -89,55 +147,6 @@ func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error 
 		if _, ok := profiles[name]; !ok {
 			return fmt.Errorf("pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
 		}
-	}
-	return nil
-}
-
-// listen takes the service manager's socket, or makes one at path.
-func listen(path string) (*net.UnixListener, error) {
-	given, err := systemd.Listener()
-	switch {
-	case err != nil:
-		return nil, err
-	case given != nil && path != "":
-		return nil, errors.New("--listen, and a socket from the service manager: one of the two is too many")
-	case given != nil:
-		return given, nil
-	case path == "":
-		return nil, errors.New("no socket to serve: give --listen PATH, or start it through sandboxd.socket")
-	}
-	if err := removeStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	if err := os.Chmod(path, 0o660); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	return l, nil
-}
-
-// removeStale removes a socket that nobody listens on. Anything else at path stays.
-func removeStale(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("listen: %s exists and is no socket", path)
-	}
-	if conn, err := net.Dial("unix", path); err == nil {
-		conn.Close()
-		return fmt.Errorf("listen: another daemon serves %s already", path)
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("listen: remove the socket that an earlier daemon left: %w", err)
 	}
 	return nil
 }
@@ -190,33 +199,64 @@ func spec(p profile.Profile) nursery.Spec {
 	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
 }
 
-func serve(ctx context.Context, c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
-	l *net.UnixListener, n *nursery.Client, log *slog.Logger) error {
+func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client) error {
 	var kinds []pool.Kind
-	for _, name := range profile.Names(profiles) {
-		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(profiles[name]), Size: c.Pool[name]})
+	for _, name := range profile.Names(parts.Profiles) {
+		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(parts.Profiles[name]), Size: parts.Config.Pool[name]})
 	}
-	p := pool.New(n.Spawn, kinds, births(), log)
-	s, err := server.New(c, profiles, proved, p, version, log)
+	log := parts.Log
+	parts.Pool = pool.New(n.Spawn, kinds, births(), log)
+	s, err := server.New(parts)
 	if err != nil {
 		return err
 	}
 	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	var background sync.WaitGroup
-	background.Go(func() { p.Run(filling) })
-	background.Go(func() { tell(ctx, c, s, p, stop) })
+	background.Go(func() { parts.Pool.Run(filling) })
+	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })
+	background.Go(func() { reload(ctx, s, hangups, log) })
+	administered, end := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain may wait for an approval
+	defer end()
+	if l.Admin != nil {
+		background.Go(func() {
+			if err := s.ServeAdmin(administered, l.Admin); err != nil {
+				log.Error("administrators are not served any more", "error", err)
+				stop()
+			}
+		})
+	}
 	if err := systemd.Ready(); err != nil {
 		log.Warn("service manager not told", "error", err)
 	}
-	log.Info("serving", "socket", l.Addr().String(), "version", version)
-	err = s.Serve(ctx, l)
+	log.Info("serving", "socket", l.Client.Addr().String(), "admin", l.admin(), "version", version)
+	err = s.Serve(ctx, l.Client)
+	end()
 	stop()
 	empty()
 	background.Wait()
 	log.Info("stopped")
 	return err
+}
+
+// reload reads the policy again on SIGHUP.
+func reload(ctx context.Context, s *server.Server, hangups <-chan os.Signal, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		}
+		_ = systemd.Reloading() // like Ready: who does not hear it does not wait for it
+		if err := s.Reload(ctx, nil); err != nil {
+			log.Error("not reloaded: all stays as it was", "error", err)
+		}
+		_ = systemd.Ready()
+	}
 }
 
 // births is how many workers may be under way to READY at once: half of the time each waits for its threads.

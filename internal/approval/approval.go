@@ -44,11 +44,19 @@ const (
 
 // Answer is what was decided about a request. The zero value denies.
 type Answer struct {
+	ID       string // of the request; empty if there was no room for it
 	Approved bool
 	Scope    Scope
 	By       string // who answered, by the kernel's account; what decided if nobody did
+	Peer     *Peer  // who answered; nil: nobody did
 	Reason   string // in the answerer's words, or ours
 	At       time.Time
+}
+
+// Peer is who the kernel says is at the other end of a socket.
+type Peer struct {
+	UID, GID uint32
+	PID      int32
 }
 
 // Desk is where requests wait.
@@ -58,7 +66,7 @@ type Desk struct {
 	mu       sync.Mutex // guards what follows
 	pending  map[string]*waiting
 	byCaller map[string]int      // requests that wait
-	answered map[string]Answer   // by id: the last ones, for those who answer too late
+	answered map[string]settled  // by id: the last ones, for those who answer too late
 	order    []string            // of answered, oldest first
 	runs     map[string]*granted // by run
 }
@@ -78,6 +86,11 @@ type waiting struct {
 	answer chan Answer // takes one
 }
 
+type settled struct {
+	Answer
+	run string
+}
+
 // granted is what was approved for the rest of a run. An entry goes when its run does.
 type granted struct{ calls map[call]Answer }
 
@@ -94,7 +107,7 @@ const maxGranted = 100
 
 // NewDesk returns a desk on which nothing waits.
 func NewDesk(l Limits) *Desk {
-	return &Desk{limits: l, pending: map[string]*waiting{}, byCaller: map[string]int{}, answered: map[string]Answer{}, runs: map[string]*granted{}}
+	return &Desk{limits: l, pending: map[string]*waiting{}, byCaller: map[string]int{}, answered: map[string]settled{}, runs: map[string]*granted{}}
 }
 
 // Ask waits until a request is answered, at most for as long as the desk lets it wait; then it is denied. It returns an error only
@@ -116,6 +129,7 @@ func (d *Desk) Ask(ctx context.Context, r Request, tell func(Request)) (Answer, 
 		if err := d.settle(w.ID, late); err != nil {
 			return <-w.answer, nil // somebody did, just now
 		}
+		late.ID = w.ID
 		return late, nil
 	case <-ctx.Done():
 		d.settle(w.ID, Answer{By: "the run's end", Reason: "the run ended before an answer", At: time.Now()})
@@ -173,6 +187,34 @@ func (l Late) Error() string {
 // ErrUnknown is the error of an answer to what was never asked, or so long ago that nobody knows.
 var ErrUnknown = errors.New("no call waits for approval under this id: it is wrong, or from long ago")
 
+// Find returns a request that waits. For one that was answered the error is Late, for any other ErrUnknown.
+func (d *Desk) Find(id string) (Request, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.pending[id]; w != nil {
+		return w.Request, nil
+	}
+	return Request{}, d.missing(id)
+}
+
+// RunOf returns the run of a request that waits or was answered; empty: there is none. It never changes.
+func (d *Desk) RunOf(id string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.pending[id]; w != nil {
+		return w.Run
+	}
+	return d.answered[id].run
+}
+
+// missing is why a request does not wait.
+func (d *Desk) missing(id string) error {
+	if first, ok := d.answered[id]; ok {
+		return Late{first.Answer}
+	}
+	return ErrUnknown
+}
+
 // Answer decides a request, if nobody has.
 func (d *Desk) Answer(id string, a Answer) error {
 	switch {
@@ -190,13 +232,11 @@ func (d *Desk) settle(id string, a Answer) error {
 	defer d.mu.Unlock()
 	w := d.pending[id]
 	if w == nil {
-		if first, ok := d.answered[id]; ok {
-			return Late{first}
-		}
-		return ErrUnknown
+		return d.missing(id)
 	}
+	a.ID = id
 	delete(d.pending, id)
-	d.remember(id, a)
+	d.remember(id, settled{a, w.Run})
 	if a.Scope == Same {
 		d.grant(w.Request, a)
 	}
@@ -204,7 +244,7 @@ func (d *Desk) settle(id string, a Answer) error {
 	return nil
 }
 
-func (d *Desk) remember(id string, a Answer) {
+func (d *Desk) remember(id string, a settled) {
 	if len(d.order) == kept {
 		delete(d.answered, d.order[0])
 		d.order = slices.Delete(d.order, 0, 1)

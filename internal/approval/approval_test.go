@@ -211,3 +211,24 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestFind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := approval.NewDesk(limits)
+		id, answer := ask(t.Context(), d, request("r", 1))
+		if r, err := d.Find(id); err != nil || r.ID != id || r.N != 1 || d.RunOf(id) != "r" {
+			t.Errorf("%+v, %v, run %q", r, err, d.RunOf(id))
+		}
+		if err := d.Answer(id, approval.Answer{Approved: true, Scope: approval.Once, By: "uid 0"}); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := answer()
+		var late approval.Late
+		if _, err := d.Find(id); !errors.As(err, &late) || late.By != "uid 0" || a.ID != id || late.ID != id || d.RunOf(id) != "r" {
+			t.Errorf("after %+v: %v, run %q", a, err, d.RunOf(id))
+		}
+		if _, err := d.Find("nothing"); !errors.Is(err, approval.ErrUnknown) || d.RunOf("nothing") != "" {
+			t.Errorf("nothing: %v", err)
+		}
+	})
+}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/sandboxd/sandboxd"
-	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/near"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
@@ -18,67 +17,58 @@ import (
 // Reply hands the answer to a call to the program. The body is not the caller's afterwards.
 type Reply func(wire.Result, []byte)
 
-// Do takes one admitted call from the worker's wish to the answer for the program: the only path on
-// which a call reaches a gateway. It replies once, or not at all if the run ended first.
-func Do(ctx context.Context, run *Run, call wire.Call, reply Reply) {
-	n := call.ID
-	defer run.leave(n)
-	pass := sync.OnceFunc(func() { run.pass(n, len(call.Args)) })
+// Do takes one judged call to the answer for the program: the only path on which a call reaches a gateway. It replies once, or not at
+// all if the run ended first. An error ends the run.
+func Do(ctx context.Context, run *Run, j Judged, reply Reply) error {
+	defer run.leave(j.n)
+	pass := sync.OnceFunc(func() { run.pass(j.n) })
 	defer pass()
-	// Hard denies: nothing below may overrule these.
-	if bad := catalog.Unprintable(call.Server + call.Tool); bad >= 0 {
-		blocked(run, n, "names", fmt.Sprintf("a name with the character %U, which can't be seen", bad), reply)
-		return
+
+	// The guard, and people.
+	if j.refusal == nil {
+		j.refusal = weigh(ctx, run, &j, pass)
 	}
-	server := run.Catalog.Server(call.Server)
-	if server == nil {
-		blocked(run, n, "servers", unknownServer(call.Server, run.Catalog.ServerNames()), reply)
-		return
+	if ctx.Err() != nil {
+		return nil
 	}
-	// What could be no call of a tool that there is. Aliases are the worker's: only a tool's own name is one here, and
-	// what policy decides on is what the gateway is asked for.
-	if tool := server.Tool(call.Tool); tool != nil {
-		wrong, unchecked := tool.Check(call.Args)
-		if wrong != "" {
-			invalid(run, n, "arguments", wrong, reply)
-			return
+	// The record: a call that can't be recorded is none.
+	if j.refusal == nil {
+		if j.refusal = intend(ctx, run, &j); ctx.Err() != nil {
+			conclude(ctx, run, &j, nil) // it may be in the log
+			return nil
 		}
-		run.uncheck(n, unchecked)
-	} else if len(server.Tools) > 0 {
-		invalid(run, n, "tools", server.UnknownTool(call.Tool), reply)
-		return
+	}
+	if j.refusal != nil {
+		return refuse(ctx, run, &j, reply)
 	}
 	// Limits: the number of calls was checked by Admit, sizes where they were read.
-	if err := run.turn(ctx, n); err != nil {
-		return
+	if run.turn(ctx, j.n) != nil || !run.dispatch(j.n) {
+		conclude(ctx, run, &j, nil)
+		return nil
 	}
 
 	// The gateway.
-	if !run.dispatch(n) {
-		return
-	}
-	response, err := ask(ctx, run, call, pass)
-	run.back(n)
+	response, err := ask(ctx, run, &j, pass)
+	run.back(j.n)
 	switch {
 	case err == nil:
+		// What the program gets can lie in the response's memory.
+		outcome(ctx, run, &j, response, reply)
+		response.Release()
 	case ctx.Err() != nil, errors.Is(err, rpc.ErrClosed):
-		return // the state stays unknown: nobody can tell
+		conclude(ctx, run, &j, nil) // the state stays unknown: nobody can tell
 	default:
-		failed(run, n, fmt.Sprintf("the call could not be sent: %v", err), reply)
-		return
+		failed(ctx, run, &j, fmt.Sprintf("the call could not be sent: %v", err), nil, reply)
 	}
-
-	// The outcome. What the program gets can lie in the response's memory.
-	outcome(run, n, response, reply)
-	response.Release()
+	return nil
 }
 
 // ask sends the call, lets the next one pass, and waits for the answer.
-func ask(ctx context.Context, run *Run, call wire.Call, pass func()) (rpc.Response, error) {
+func ask(ctx context.Context, run *Run, j *Judged, pass func()) (rpc.Response, error) {
 	pending, err := run.Gateway.Begin(ctx, "tools/call", sandboxd.ToolCall{
-		Run: run.ID, Token: run.Token, N: call.ID, IdempotencyKey: fmt.Sprintf("%s/%d", run.ID, call.ID),
-		Server: call.Server, Tool: call.Tool, Arguments: call.Args,
-		Origin: "code", Trigger: "user_request", Traceparent: run.Traceparent,
+		Run: run.ID, Token: run.Token, N: j.n, IdempotencyKey: run.key(j.n),
+		Server: j.server, Tool: j.tool, Arguments: j.args.JSON,
+		Origin: "code", Trigger: j.trigger, Traceparent: run.Traceparent,
 	})
 	pass()
 	if err != nil {
@@ -87,54 +77,65 @@ func ask(ctx context.Context, run *Run, call wire.Call, pass func()) (rpc.Respon
 	return pending.Wait(ctx)
 }
 
-func outcome(run *Run, n int, response rpc.Response, reply Reply) {
+func outcome(ctx context.Context, run *Run, j *Judged, response rpc.Response, reply Reply) {
 	switch e := response.Err; {
 	case e == nil:
 	case response.Unread:
-		failed(run, n, "the call was carried out, but its answer could not be read: "+e.Message, reply)
+		failed(ctx, run, j, "the call was carried out, but its answer could not be read: "+e.Message, nil, reply)
 		return
 	default:
-		failed(run, n, e.Message, reply)
+		failed(ctx, run, j, e.Message, []byte(e.Message), reply)
 		return
 	}
 	answer, err := read(response.Result)
 	switch {
 	case err != nil:
-		failed(run, n, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err), reply)
+		failed(ctx, run, j, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err), nil, reply)
 	case answer.form == wire.FormFailed:
-		failed(run, n, string(answer.body), reply)
+		failed(ctx, run, j, string(answer.body), answer.body, reply)
 	case int64(len(answer.body)) > run.Limits.ResultBytes:
-		failed(run, n, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
-			len(answer.body), run.Limits.ResultBytes), reply)
+		failed(ctx, run, j, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
+			len(answer.body), run.Limits.ResultBytes), nil, reply)
 	default:
-		run.settle(n, sandboxd.CallSucceeded, len(answer.body), "")
-		reply(wire.Result{ID: n, Form: answer.form}, answer.body)
+		run.settle(j, sandboxd.CallSucceeded, len(answer.body), "")
+		read := run.trail.begin(j.n)
+		reply(wire.Result{ID: j.n, Form: answer.form}, answer.body)
+		read(answer.body)
+		conclude(ctx, run, j, answer.body)
 	}
 }
 
 // maxMessage bounds the text of a failure that reaches the program.
 const maxMessage = 8 << 10
 
-func failed(run *Run, n int, message string, reply Reply) {
+// failed ends a call that was sent, or could not be. The result is what the tool said, if it did.
+func failed(ctx context.Context, run *Run, j *Judged, message string, result []byte, reply Reply) {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + " … (cut)"
 	}
 	if message == "" {
 		message = "the tool failed without saying why"
 	}
-	run.settle(n, sandboxd.CallFailed, 0, message)
-	reply(wire.Result{ID: n, Form: wire.FormFailed}, []byte(message))
+	run.settle(j, sandboxd.CallFailed, 0, message)
+	read := run.trail.begin(j.n)
+	reply(wire.Result{ID: j.n, Form: wire.FormFailed}, []byte(message))
+	read(result)
+	conclude(ctx, run, j, result)
 }
 
-func blocked(run *Run, n int, rule, reason string, reply Reply) {
-	run.deny(n, rule, reason)
-	reply(wire.Result{ID: n, Form: wire.FormBlocked, Rule: rule}, []byte(reason))
-}
-
-// invalid refuses a call for a mistake, which the program can mend.
-func invalid(run *Run, n int, rule, wrong string, reply Reply) {
-	run.deny(n, rule, wrong)
-	reply(wire.Result{ID: n, Form: wire.FormInvalid}, []byte(wrong))
+// refuse tells the program that its call is not made, as a mistake that it can mend or as a decision. Too many of the latter end the run.
+func refuse(ctx context.Context, run *Run, j *Judged, reply Reply) error {
+	over := run.deny(j)
+	refused(ctx, run, j)
+	if over {
+		return &DeniedError{run.Policy.Limits().DeniedPerRun}
+	}
+	result := wire.Result{ID: j.n, Form: wire.FormBlocked, Rule: j.refusal.rule}
+	if j.refusal.by == byCheck {
+		result = wire.Result{ID: j.n, Form: wire.FormInvalid}
+	}
+	reply(result, []byte(j.refusal.reason))
+	return nil
 }
 
 func unknownServer(name string, known []string) string {

@@ -58,7 +58,7 @@ func FuzzDo(f *testing.F) {
 		var body []byte
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		Do(ctx, run, calls(1, 1, "s")[0], func(r wire.Result, b []byte) {
+		do(ctx, run, calls(1, 1, "s")[0], func(r wire.Result, b []byte) {
 			got, body = append(got, r), bytes.Clone(b)
 		})
 		if ctx.Err() != nil {

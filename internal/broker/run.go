@@ -3,13 +3,18 @@ package broker
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/approval"
+	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -20,28 +25,50 @@ type Run struct {
 	ID          string
 	Token       string
 	Traceparent string
+	Task        string   // the user's request; empty: nobody told it
+	Constraints []string // what the user ruled out
+	Caller      policy.Caller
 	Catalog     *catalog.Catalog // of the servers that the program may name
 	Limits      sandboxd.Limits
 	Gateway     *rpc.Peer
+	Policy      *policy.Policy // nil allows nothing
+	Quota       *Quota         // of the caller
+	Guard       *guard.Guard   // nil: there is none
+	Approve     Approve        // nil: nobody can be asked
+	Audit       *audit.Log     // nil: nothing is recorded
+	Log         *slog.Logger   // nil: the default one
 
-	mu       sync.Mutex // guards the fields below
-	calls    []*entry
-	running  int             // calls that have a place
-	queue    []chan struct{} // calls that wait for one, in order
-	unsent   int             // bytes of arguments that did not go out yet
-	sent     chan struct{}   // closed, and made anew, when that becomes less
-	closed   bool
-	atWork   int // calls at the gateway
-	since    time.Time
-	toolTime time.Duration
+	trail  *trail // set by the first Admit
+	places chan struct{}
+
+	mu        sync.Mutex // guards the fields below
+	calls     []*entry
+	front     int           // calls that have passed, and all before them
+	turns     int           // calls whose turn has come
+	labels    []string      // that results brought
+	judged    int64         // calls
+	mutations int64         // calls that policy let through and that may change something
+	denied    int64         // calls that somebody refused
+	unsent    int           // bytes of arguments that did not go out yet
+	sent      chan struct{} // closed, and made anew, when that becomes less
+	closed    bool
+	atWork    int // calls at the gateway
+	since     time.Time
+	toolTime  time.Duration
 }
+
+// Approve asks somebody about a call, and waits. An error is that nobody could be asked, or that ctx ended.
+type Approve func(ctx context.Context, request approval.Request) (approval.Answer, error)
 
 // entry is one call, and what it waits for.
 type entry struct {
 	sandboxd.Call
-	sent   time.Time
-	place  chan struct{} // closed when there is room for the call
-	passed chan struct{} // closed when it went out, or will not: the next one may
+	arguments int // bytes
+	labels    []string
+	sent      time.Time
+	placed    bool          // it has one of the places
+	turn      chan struct{} // closed when all before it have passed
+	passed    bool          // it went out, or will not, or waits for a person: the next one may
 }
 
 // A LimitError ends the run: the program asked for more calls than it may make.
@@ -51,28 +78,32 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("more than %d tool calls; none of those made together with the one over the limit was sent", e.Limit)
 }
 
+// A DeniedError ends the run: the program goes on asking for what is refused.
+type DeniedError struct{ Limit int64 }
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("more than %d tool calls were refused", e.Limit)
+}
+
 // Admit counts a batch of calls in, all or none, and gives each its place in the order.
 func (r *Run) Admit(batch []wire.Call) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	over := len(r.calls)+len(batch) > r.Limits.Calls
-	for _, c := range batch {
-		e := &entry{
-			Call:  sandboxd.Call{N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted},
-			place: make(chan struct{}), passed: make(chan struct{}),
-		}
-		r.calls = append(r.calls, e)
-		r.unsent += len(c.Args)
-		switch {
-		case over:
-		case r.running < r.Limits.ConcurrentCalls:
-			r.running++
-			close(e.place)
-		default:
-			r.queue = append(r.queue, e.place)
+	if r.places == nil {
+		r.places = make(chan struct{}, max(r.Limits.ConcurrentCalls, 1))
+		if r.Guard != nil || r.Audit != nil || r.Policy != nil && r.Policy.Asks() { // somebody wants evidence
+			r.trail = newTrail()
 		}
 	}
-	if over {
+	for _, c := range batch {
+		r.calls = append(r.calls, &entry{
+			Call:      sandboxd.Call{N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted},
+			arguments: len(c.Args), turn: make(chan struct{}),
+		})
+		r.unsent += len(c.Args)
+	}
+	r.advance()
+	if len(r.calls) > r.Limits.Calls {
 		return &LimitError{r.Limits.Calls}
 	}
 	return nil
@@ -83,39 +114,55 @@ func (r *Run) Unsent(batch []wire.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range batch {
-		r.calls = append(r.calls, &entry{passed: closed, Call: sandboxd.Call{
+		r.calls = append(r.calls, &entry{turn: make(chan struct{}), passed: true, Call: sandboxd.Call{
 			N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted,
 		}})
 	}
+	r.advance()
 }
 
-// turn waits until there is room for the call and all before it went out, so that calls reach the gateway in the
-// order in which the program made them. The caller must pass and leave.
+// turn waits until all before the call went out, so that calls reach the gateway in the order in which the program made them, and then
+// until there is room for it. The caller must pass and leave.
 func (r *Run) turn(ctx context.Context, n int) error {
 	r.mu.Lock()
-	place, before := r.calls[n-1].place, closed
-	if n > 1 {
-		before = r.calls[n-2].passed
-	}
+	e := r.calls[n-1]
 	r.mu.Unlock()
-	for _, wait := range []<-chan struct{}{place, before} {
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	select {
+	case <-e.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
+	select {
+	case r.places <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	e.placed = true
 	return nil
 }
 
-var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+// advance gives their turn to those calls before which all have passed. The caller holds mu.
+func (r *Run) advance() {
+	for ; r.front < len(r.calls); r.front++ {
+		e := r.calls[r.front]
+		if r.turns == r.front {
+			close(e.turn)
+			r.turns++
+		}
+		if !e.passed {
+			return
+		}
+	}
+}
 
 // pass lets the next call go out.
-func (r *Run) pass(n, arguments int) {
+func (r *Run) pass(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	close(r.calls[n-1].passed)
-	r.unsent -= arguments
+	e := r.calls[n-1]
+	e.passed = true
+	r.advance()
+	r.unsent -= e.arguments
 	if r.sent != nil {
 		close(r.sent)
 		r.sent = nil
@@ -143,23 +190,68 @@ func (r *Run) Room(ctx context.Context, bytes int) {
 	}
 }
 
-// leave gives the call's place to the one that waits longest. A call that has none yet stops waiting for one.
+// leave gives the call's place back, if it has one.
 func (r *Run) leave(n int) {
 	r.mu.Lock()
+	e := r.calls[n-1]
+	r.mu.Unlock()
+	if e.placed {
+		<-r.places
+	}
+}
+
+// history is what the run has done before the call that is judged now.
+func (r *Run) history() (policy.Run, before) {
+	r.mu.Lock()
 	defer r.mu.Unlock()
-	mine := r.calls[n-1].place
-	select {
-	case <-mine:
-	default:
-		r.queue = slices.DeleteFunc(r.queue, func(place chan struct{}) bool { return place == mine })
-		return
+	h := policy.Run{Calls: r.judged, Mutations: r.mutations, Denied: r.denied, Labels: slices.Clone(r.labels)}
+	b := before{labels: h.Labels}
+	for _, e := range slices.Backward(r.calls) {
+		if e.answered() && len(b.reads) < maxReads {
+			b.reads = append(b.reads, guard.Read{Call: e.N, Tool: brief(e.Server+"."+e.Tool, maxShown), Labels: e.labels, Bytes: e.Bytes})
+		}
 	}
-	if len(r.queue) > 0 {
-		close(r.queue[0])
-		r.queue = r.queue[1:]
-		return
+	slices.Reverse(b.reads)
+	return h, b
+}
+
+// note takes what was decided on a call into the account.
+func (r *Run) note(j *Judged) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.calls[j.n-1]
+	e.Decision, e.Rule = j.decision.Action.String(), j.decision.Rule
+	if j.verdict != nil {
+		e.Verdict = j.verdict.Verdict.String()
 	}
-	r.running--
+	if j.approval != nil && j.approval.Approved {
+		e.Approved = j.approval.By
+	}
+}
+
+// count counts a judged call in.
+func (r *Run) count(j *Judged) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.judged++
+	if j.refusal == nil && !j.decision.Read {
+		r.mutations++
+	}
+}
+
+func (r *Run) key(n int) string { return fmt.Sprintf("%s/%d", r.ID, n) }
+
+// call is the account of one call.
+func (r *Run) call(n int) sandboxd.Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[n-1].Call
+}
+
+// toolOf is what a call called.
+func (r *Run) toolOf(n int) string {
+	c := r.call(n)
+	return c.Server + "." + c.Tool
 }
 
 // dispatch marks a call as sent; false means that the run has ended, and it must not be.
@@ -171,7 +263,6 @@ func (r *Run) dispatch(n int) bool {
 	}
 	e := r.calls[n-1]
 	e.State = sandboxd.CallUnknown // until there is an answer
-	e.Decision = "allow"
 	e.sent = time.Now()
 	if r.atWork == 0 {
 		r.since = e.sent
@@ -191,36 +282,52 @@ func (r *Run) back(n int) {
 	}
 }
 
-// settle records how a call ended, unless the run has.
-func (r *Run) settle(n int, state sandboxd.CallState, bytes int, message string) {
+// settle records how a call ended that was sent, unless the run has. What its result brings into the run is there before the program has it.
+func (r *Run) settle(j *Judged, state sandboxd.CallState, bytes int, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	e := r.calls[n-1]
-	e.State, e.Bytes, e.Error = state, int64(bytes), brief(message)
+	e := r.calls[j.n-1]
+	e.State, e.Bytes, e.Error = state, int64(bytes), brief(message, maxNote)
+	e.labels = j.decision.Labels
+	for _, l := range e.labels {
+		if !slices.Contains(r.labels, l) {
+			r.labels = append(r.labels, l)
+		}
+	}
+}
+
+// answered says whether the program may know what the call gave.
+func (e *entry) answered() bool {
+	return e.State == sandboxd.CallSucceeded || e.State == sandboxd.CallFailed
 }
 
 // maxNote bounds the text of an error in the account, where hundreds of them must fit one line.
 const maxNote = 1 << 10
 
-func brief(message string) string {
-	if len(message) <= maxNote {
-		return message
+func brief(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxNote], "") + " …"
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
-// deny records that a call was refused.
-func (r *Run) deny(n int, rule, reason string) {
+// deny records that a call was refused, and says whether the run was refused too much. A mistake is no refusal.
+func (r *Run) deny(j *Judged) (over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return
+		return false
 	}
-	e := r.calls[n-1]
-	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", rule, brief(reason)
+	e := r.calls[j.n-1]
+	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", j.refusal.rule, brief(j.refusal.reason, maxNote)
+	if j.refusal.by == byCheck {
+		return false
+	}
+	r.denied++
+	return r.Policy != nil && r.Policy.Limits().DeniedPerRun > 0 && r.denied > r.Policy.Limits().DeniedPerRun
 }
 
 // uncheck notes why the arguments of a call were not held against its tool's schema.

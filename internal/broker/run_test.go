@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -30,7 +31,21 @@ func servers(names ...string) *catalog.Catalog {
 }
 
 func account(limit, atOnce int) *Run {
-	return &Run{ID: "r", Catalog: servers("s"), Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}}
+	return &Run{ID: "r", Catalog: servers("s"), Limits: sandboxd.Limits{Calls: limit, ConcurrentCalls: atOnce}, Policy: rules("unknown: allow")}
+}
+
+// rules is a policy; its version need not be said.
+func rules(text string) *policy.Policy {
+	p, err := policy.Parse("policy.yaml", []byte("version: 1\n"+text))
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// do judges a call, and does it.
+func do(ctx context.Context, r *Run, c wire.Call, reply Reply) error {
+	return Do(ctx, r, Judge(r, []wire.Call{c})[0], reply)
 }
 
 func states(r *Run) string {
@@ -62,18 +77,18 @@ func TestDeniedCallsGiveTheirPlaceBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, i := range []int{5, 0, 3, 1, 2, 4} { // in any order
-				Do(ctx, r, batch[i], reply)
+				do(ctx, r, batch[i], reply)
 			}
 		} else {
 			for _, c := range batch {
 				if err := r.Admit([]wire.Call{c}); err != nil {
 					t.Fatal(err)
 				}
-				Do(ctx, r, c, reply)
+				do(ctx, r, c, reply)
 			}
 		}
-		if refusals != 6 || r.running != 0 || len(r.queue) != 0 {
-			t.Errorf("together %v: %d refusals, %d places taken, %d waiting", together, refusals, r.running, len(r.queue))
+		if refusals != 6 || len(r.places) != 0 {
+			t.Errorf("together %v: %d refusals, %d places taken", together, refusals, len(r.places))
 		}
 		if err := r.Admit(calls(7, 1, "s")); err != nil {
 			t.Fatal(err)
@@ -121,7 +136,7 @@ func TestTurns(t *testing.T) {
 			out++
 			most = max(most, out)
 			mu.Unlock()
-			r.pass(id, 2)
+			r.pass(id)
 			mu.Lock()
 			out--
 			mu.Unlock()
@@ -134,25 +149,35 @@ func TestTurns(t *testing.T) {
 	if most > atOnce {
 		t.Errorf("%d calls were out at once, at most %d may", most, atOnce)
 	}
-	if r.running != 0 || r.unsent != 0 {
-		t.Errorf("%d places taken, %d bytes waiting", r.running, r.unsent)
+	if len(r.places) != 0 || r.unsent != 0 {
+		t.Errorf("%d places taken, %d bytes waiting", len(r.places), r.unsent)
 	}
 }
 
-// TestTurnEnds: a call whose run ends while it waits leaves no trace in the queue.
+// TestTurnEnds: a call whose run ends while it waits, for those before it or for a place, takes none.
 func TestTurnEnds(t *testing.T) {
 	r := account(9, 1)
 	if err := r.Admit(calls(1, 3, "s")); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := r.turn(ctx, 2); err == nil {
-		t.Error("a turn came to a run that has ended")
+	if err := r.turn(ctx, 1); err != nil {
+		t.Fatal(err)
 	}
-	r.leave(2)
-	if len(r.queue) != 1 || r.running != 1 {
-		t.Errorf("%d waiting, %d places taken", len(r.queue), r.running)
+	r.pass(1)
+	cancel()
+	for _, n := range []int{2, 3} {
+		if err := r.turn(ctx, n); err == nil {
+			t.Error("a turn came to a run that has ended")
+		}
+		r.leave(n)
+	}
+	if len(r.places) != 1 {
+		t.Errorf("%d places taken", len(r.places))
+	}
+	r.leave(1)
+	if len(r.places) != 0 {
+		t.Errorf("%d places taken", len(r.places))
 	}
 }
 
@@ -163,16 +188,16 @@ func TestClose(t *testing.T) {
 	}
 	r.dispatch(1)
 	r.dispatch(2)
-	r.settle(1, sandboxd.CallSucceeded, 5, "")
-	r.deny(3, "rule", "why")
+	r.settle(&Judged{n: 1}, sandboxd.CallSucceeded, 5, "")
+	r.deny(&Judged{n: 3, refusal: &refusal{byPolicy, "rule", "why"}})
 	if unknown := r.Close(); fmt.Sprint(unknown) != "[2]" {
 		t.Errorf("unknown calls: %v", unknown)
 	}
 	if r.dispatch(4) {
 		t.Error("a call went out of a run that has ended")
 	}
-	r.settle(2, sandboxd.CallSucceeded, 5, "")
-	r.deny(4, "rule", "why")
+	r.settle(&Judged{n: 2}, sandboxd.CallSucceeded, 5, "")
+	r.deny(&Judged{n: 4, refusal: &refusal{byPolicy, "rule", "why"}})
 	if got := states(r); got != "[succeeded unknown denied not_started]" {
 		t.Errorf("states changed after the end: %s", got)
 	}
@@ -186,13 +211,13 @@ func TestRoom(t *testing.T) {
 	}
 	room := make(chan struct{})
 	go func() { r.Room(context.Background(), 3); close(room) }()
-	r.pass(1, 2)
+	r.pass(1)
 	select {
 	case <-room:
 		t.Error("there was room for 4 bytes where 3 may wait")
 	default:
 	}
-	r.pass(2, 2)
+	r.pass(2)
 	<-room
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -223,7 +248,7 @@ func TestOnlyOwnNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		form := ""
-		Do(context.Background(), r, batch[0], func(result wire.Result, _ []byte) { form = result.Form })
+		do(context.Background(), r, batch[0], func(result wire.Result, _ []byte) { form = result.Form })
 		if got := r.Calls()[0]; form != call.form || got.Rule != call.rule || got.State != sandboxd.CallDenied || got.Error == "" {
 			t.Errorf("%s.%q: answered %q, %+v", call.server, call.tool, form, got)
 		}

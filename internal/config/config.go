@@ -2,6 +2,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandboxd/sandboxd/internal/audit"
+	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/strictyaml"
 )
@@ -17,10 +20,15 @@ import (
 // Config is the file. packaging/sandboxd.yaml documents each key with its default.
 type Config struct {
 	Callers   Callers        `yaml:"callers"`
+	Admins    Admins         `yaml:"admins"`
 	Pool      map[string]int `yaml:"pool"` // warm workers by profile
 	Runs      Runs           `yaml:"runs"`
 	Gateways  Gateways       `yaml:"gateways"`
+	Approvals Approvals      `yaml:"approvals"`
 	Profiles  string         `yaml:"profiles"` // directory
+	Policy    string         `yaml:"policy"`   // file, or directory
+	Guard     guard.Config   `yaml:"guard"`    // without url there is none
+	Audit     audit.Config   `yaml:"audit"`    // its path can be NoAudit
 	Isolation Isolation      `yaml:"isolation"`
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
@@ -34,6 +42,12 @@ type Config struct {
 // With neither set, it is the daemon's own user.
 type Callers struct {
 	UIDs []string `yaml:"uids"` // numbers or names
+	GIDs []string `yaml:"gids"`
+}
+
+// Admins may use the admin socket, by the same rules. With neither set, it is the daemon's own user and root.
+type Admins struct {
+	UIDs []string `yaml:"uids"`
 	GIDs []string `yaml:"gids"`
 }
 
@@ -52,6 +66,13 @@ type Gateways struct {
 	WriteWait   time.Duration `yaml:"write_wait"`   // the longest that a gateway may stop reading
 }
 
+// Approvals bounds the calls that wait for somebody's answer.
+type Approvals struct {
+	Wait      time.Duration `yaml:"wait"`    // then the call is denied
+	Pending   int           `yaml:"pending"` // of all callers
+	PerCaller int           `yaml:"per_caller"`
+}
+
 // Isolation says what may be missing.
 type Isolation struct {
 	AllowMissing []string `yaml:"allow_missing"`
@@ -62,15 +83,22 @@ type Log struct {
 	Level string `yaml:"level"` // debug, info, warn or error
 }
 
+// NoAudit is the path of an audit log that is none.
+const NoAudit = "none"
+
 // Default is what holds for every key that the file does not mention.
 func Default() Config {
 	return Config{
-		Pool:     map[string]int{"default": 8, "strict": 0, "large": 0},
-		Runs:     Runs{AtOnce: 64, PerCaller: 64, Queue: 64, QueueWait: 5 * time.Second},
-		Gateways: Gateways{Connections: 256, Memory: 256 << 20, WriteWait: 10 * time.Second},
-		Profiles: "/etc/sandboxd/profiles",
-		Drain:    30 * time.Second,
-		Log:      Log{Level: "info"},
+		Pool:      map[string]int{"default": 8, "strict": 0, "large": 0},
+		Runs:      Runs{AtOnce: 64, PerCaller: 64, Queue: 64, QueueWait: 5 * time.Second},
+		Gateways:  Gateways{Connections: 256, Memory: 256 << 20, WriteWait: 10 * time.Second},
+		Approvals: Approvals{Wait: 5 * time.Minute, Pending: 256, PerCaller: 64},
+		Profiles:  "/etc/sandboxd/profiles",
+		Policy:    "/etc/sandboxd/policy.yaml",
+		Guard:     guard.Default(),
+		Audit:     audit.Default(),
+		Drain:     30 * time.Second,
+		Log:       Log{Level: "info"},
 	}
 }
 
@@ -117,6 +145,9 @@ func (c Config) check() error {
 		{"gateways.connections", int64(c.Gateways.Connections), 1, 10_000, number},
 		{"gateways.memory_bytes", c.Gateways.Memory, 16 << 20, 1 << 40, number},
 		{"gateways.write_wait", int64(c.Gateways.WriteWait), int64(time.Millisecond), int64(time.Hour), duration},
+		{"approvals.wait", int64(c.Approvals.Wait), int64(time.Second), int64(24 * time.Hour), duration},
+		{"approvals.pending", int64(c.Approvals.Pending), 1, 10_000, number},
+		{"approvals.per_caller", int64(c.Approvals.PerCaller), 1, 10_000, number},
 		{"drain", int64(c.Drain), 0, int64(time.Hour), duration},
 		{"idle_exit", int64(c.IdleExit), 0, int64(24 * time.Hour), duration},
 	} {
@@ -137,7 +168,20 @@ func (c Config) check() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
 		return fmt.Errorf("log.level: %q is none of debug, info, warn, error", c.Log.Level)
 	}
-	_, err := c.Callers.Resolve()
+	switch {
+	case c.Policy == "":
+		return errors.New("policy: is empty: without one, no call is allowed; name a file, or a directory of them")
+	case c.Guard.URL == "" && c.Guard != guard.Default():
+		return errors.New("guard: has no url, and so asks nobody: give it one, or leave the section out")
+	case c.Audit.Path != NoAudit:
+		if err := c.Audit.Check(); err != nil {
+			return err
+		}
+	}
+	if _, err := c.Callers.Resolve(); err != nil {
+		return err
+	}
+	_, err := c.Admins.Resolve()
 	return err
 }
 
@@ -146,8 +190,18 @@ type Allowed struct{ UIDs, GIDs []uint32 }
 
 // Resolve looks names up. A name that does not exist is an error: it would silently allow nobody.
 func (c Callers) Resolve() (Allowed, error) {
+	return resolve("callers", c.UIDs, c.GIDs, uint32(os.Geteuid()))
+}
+
+// Resolve looks names up, like that of Callers.
+func (a Admins) Resolve() (Allowed, error) {
+	return resolve("admins", a.UIDs, a.GIDs, uint32(os.Geteuid()), 0)
+}
+
+// resolve looks up the names at a key; without any it is the users own.
+func resolve(key string, uids, gids []string, own ...uint32) (Allowed, error) {
 	var a Allowed
-	for _, name := range c.UIDs {
+	for _, name := range uids {
 		id, err := number(name, func() (string, error) {
 			u, err := user.Lookup(name)
 			if err != nil {
@@ -156,11 +210,11 @@ func (c Callers) Resolve() (Allowed, error) {
 			return u.Uid, nil
 		})
 		if err != nil {
-			return a, fmt.Errorf("callers.uids: %w", err)
+			return a, fmt.Errorf("%s.uids: %w", key, err)
 		}
 		a.UIDs = append(a.UIDs, id)
 	}
-	for _, name := range c.GIDs {
+	for _, name := range gids {
 		id, err := number(name, func() (string, error) {
 			g, err := user.LookupGroup(name)
 			if err != nil {
@@ -169,12 +223,12 @@ func (c Callers) Resolve() (Allowed, error) {
 			return g.Gid, nil
 		})
 		if err != nil {
-			return a, fmt.Errorf("callers.gids: %w", err)
+			return a, fmt.Errorf("%s.gids: %w", key, err)
 		}
 		a.GIDs = append(a.GIDs, id)
 	}
-	if len(c.UIDs)+len(c.GIDs) == 0 {
-		a.UIDs = []uint32{uint32(os.Geteuid())}
+	if len(uids)+len(gids) == 0 {
+		a.UIDs = slices.Compact(own)
 	}
 	return a, nil
 }

@@ -72,6 +72,12 @@ func TestLoadRefuses(t *testing.T) {
 		{"layer", "isolation:\n  allow_missing: [walls]\n", `c.yaml:2: isolation.allow_missing: no layer "walls"; there are: seccomp, landlock, rlimits, cgroup, namespaces`},
 		{"user", "callers:\n  uids: [nobody-of-that-name]\n", "c.yaml:2: callers.uids: user: unknown user nobody-of-that-name"},
 		{"group", "callers:\n  gids: [nogroup-of-that-name]\n", "c.yaml:2: callers.gids: group: unknown group nogroup-of-that-name"},
+		{"no policy", "policy: \"\"\n", "c.yaml:1: policy: is empty"},
+		{"guard without url", "guard:\n  api: chat\n", "c.yaml:1: guard: has no url"},
+		{"audit", "audit:\n  sync: sometimes\n", "c.yaml:2: audit.sync: \"sometimes\" is none of all, mutations, none"},
+		{"admin", "admins:\n  gids: [nogroup-of-that-name]\n", "c.yaml:2: admins.gids: group: unknown group nogroup-of-that-name"},
+		{"approvals", "approvals:\n  wait: 25h\n", "c.yaml:2: approvals.wait: 25h0m0s is not within 1s and 24h0m0s"},
+		{"approvals for nobody", "approvals:\n  wait: 1s\n  per_caller: 0\n", "c.yaml:3: approvals.per_caller: 0 is not within 1 and 10000"},
 		{"level", "log:\n  level: loud\n", `c.yaml:2: log.level: "loud" is none of debug, info, warn, error`},
 		{"too long", "# " + strings.Repeat("x", 1<<20), "longer than 1048576 bytes"},
 	} {
@@ -114,6 +120,23 @@ func TestCallersDefaultToOneself(t *testing.T) {
 	}
 	if diff := cmp.Diff(config.Allowed{UIDs: []uint32{uint32(os.Geteuid())}}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAdminsDefaultToOneselfAndRoot(t *testing.T) {
+	got, err := config.Admins{}.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []uint32{uint32(os.Geteuid()), 0}
+	if own[0] == 0 {
+		own = own[:1]
+	}
+	if diff := cmp.Diff(config.Allowed{UIDs: own}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got, err = (config.Admins{GIDs: []string{"7"}}).Resolve(); err != nil || len(got.UIDs) > 0 || len(got.GIDs) != 1 {
+		t.Errorf("root is not among those that a list names: %+v, %v", got, err)
 	}
 }
 

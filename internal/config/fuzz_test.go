@@ -90,6 +90,9 @@ func bounded(t *testing.T, c config.Config) {
 	in("gateways.connections", int64(c.Gateways.Connections), 1, 10_000)
 	in("gateways.memory_bytes", c.Gateways.Memory, 16<<20, 1<<40)
 	in("gateways.write_wait", int64(c.Gateways.WriteWait), int64(time.Millisecond), int64(time.Hour))
+	in("approvals.wait", int64(c.Approvals.Wait), int64(time.Second), int64(24*time.Hour))
+	in("approvals.pending", int64(c.Approvals.Pending), 1, 10_000)
+	in("approvals.per_caller", int64(c.Approvals.PerCaller), 1, 10_000)
 	in("drain", int64(c.Drain), 0, int64(time.Hour))
 	in("idle_exit", int64(c.IdleExit), 0, int64(24*time.Hour))
 	for name, size := range c.Pool {
@@ -101,5 +104,8 @@ func bounded(t *testing.T, c config.Config) {
 	allowed, err := c.Callers.Resolve()
 	if err != nil || len(allowed.UIDs)+len(allowed.GIDs) == 0 {
 		t.Errorf("nobody may call: %+v, %v", allowed, err)
+	}
+	if admins, err := c.Admins.Resolve(); err != nil || len(admins.UIDs)+len(admins.GIDs) == 0 {
+		t.Errorf("nobody may administer: %+v, %v", admins, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sandboxd/sandboxd/internal/jail"
 )
 
@@ -40,6 +42,25 @@ type Worker struct {
 	link   *link
 	stderr *os.File
 	status *os.File // /proc/PID/status: opened once, and closed after the reaping (see jail.Check)
+}
+
+// Gone says whether the worker has died. The nursery tells of it a little later than the kernel, which closes the worker's end of
+// the socket.
+func (w *Worker) Gone() bool {
+	select {
+	case <-w.Dead:
+		return true
+	default:
+	}
+	raw, err := w.Socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	n, failed := 0, error(nil)
+	err = raw.Control(func(fd uintptr) {
+		n, _, failed = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	})
+	return err != nil || failed != unix.EAGAIN && (failed != nil || n == 0)
 }
 
 // orderWait bounds every answer of the nursery, which bounds a birth itself. One that does not answer for so long is none:

@@ -361,6 +361,27 @@ func TestBury(t *testing.T) {
 	}
 }
 
+// TestGone: who is handed a worker knows at once that it died, before its nursery tells.
+func TestGone(t *testing.T) {
+	w := spawn(t, start(t))
+	defer w.Bury()
+	if w.Gone() {
+		t.Error("a worker that lives is said to be gone")
+	}
+	if err := syscall.Kill(w.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	daemon.Eventually(t, 10*time.Second, func() error {
+		if daemon.Living(w.PID) != 0 {
+			return errors.New("it lives")
+		}
+		return nil
+	})
+	if !w.Gone() {
+		t.Error("a worker that was killed is said to live")
+	}
+}
+
 func TestSpawnRefuses(t *testing.T) {
 	c := start(t)
 	for _, tt := range []struct {

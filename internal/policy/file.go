@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,10 +101,13 @@ func Parse(name string, text []byte) (*Policy, error) {
 type builder struct {
 	Policy
 	names map[string]string // of rules and flows: where each stands
+	texts hash.Hash
 	wrong []string
 }
 
-func newBuilder() *builder { return &builder{names: map[string]string{}, Policy: Policy{unknown: -1}} }
+func newBuilder() *builder {
+	return &builder{names: map[string]string{}, texts: sha256.New(), Policy: Policy{unknown: -1}}
+}
 
 func (b *builder) policy() (*Policy, error) {
 	switch {
@@ -117,6 +123,7 @@ func (b *builder) policy() (*Policy, error) {
 	if b.unknown < 0 {
 		b.unknown = Deny
 	}
+	b.hash = "sha256:" + hex.EncodeToString(b.texts.Sum(nil))
 	return &b.Policy, nil
 }
 
@@ -132,6 +139,7 @@ func (r reader) refuse(path, format string, args ...any) {
 }
 
 func (b *builder) add(name string, text []byte) {
+	b.texts.Write(text)
 	var f file
 	lines, err := strictyaml.Decode(name, text, &f)
 	if err != nil {

@@ -44,6 +44,9 @@ var reserved = []string{RuleDeny, RuleUnknown, RuleCalls, RuleMutations}
 // LabelRead is the label of calls that change nothing. It counts only if all rules that match a call have it.
 const LabelRead = "read"
 
+// LabelUntrusted is the label of results that others than the user may have written. A call of a run that has one may be what they want.
+const LabelUntrusted = "untrusted"
+
 // Policy is a policy that was read. It does not change, and may be used by many at once.
 type Policy struct {
 	deny    []pattern
@@ -53,6 +56,7 @@ type Policy struct {
 	flows   []flow
 	limits  Limits
 
+	hash   string   // of the texts
 	byTool sync.Map // of [2]string, server and tool: *forTool
 	known  counter
 }
@@ -66,8 +70,18 @@ type Limits struct {
 // Limits returns what the policy limits. Counting is for its user.
 func (p *Policy) Limits() Limits { return p.limits }
 
+// Hash names the policy: "sha256:" and the hash of its files' texts, one after the other.
+func (p *Policy) Hash() string { return p.hash }
+
 // Rules is how many rules and flows the policy has.
 func (p *Policy) Rules() int { return len(p.rules) + len(p.flows) }
+
+// Asks says whether any call can have to be approved.
+func (p *Policy) Asks() bool {
+	return p.unknown == Ask ||
+		slices.ContainsFunc(p.rules, func(r rule) bool { return r.action == Ask }) ||
+		slices.ContainsFunc(p.flows, func(f flow) bool { return f.action == Ask })
+}
 
 // rule says what happens to calls of some tools.
 type rule struct {

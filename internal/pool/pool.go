@@ -153,13 +153,11 @@ func (p *Pool) made(ctx context.Context, s *shelf, memory int64) (*Worker, error
 
 // dead buries a worker that died between its filler's hand and ours.
 func dead(w *nursery.Worker) bool {
-	select {
-	case <-w.Dead:
-		w.Bury()
-		return true
-	default:
+	if !w.Gone() {
 		return false
 	}
+	w.Bury()
+	return true
 }
 
 // none says why there is no worker: the caller gave up, or had to.

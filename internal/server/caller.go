@@ -3,7 +3,9 @@ package server
 import (
 	"fmt"
 	"net"
+	"os/user"
 	"slices"
+	"strconv"
 	"syscall"
 	"unsafe"
 
@@ -66,8 +68,21 @@ func peerGroups(fd int) ([]uint32, error) {
 	}
 }
 
-// permit says whether the caller may use the daemon.
-func (c Caller) permit(a config.Allowed) error {
+// String is who it is, for people. A name is the system's today for the number, which alone counts.
+func (c Caller) String() string {
+	return c.user() + ", pid " + strconv.Itoa(int(c.PID))
+}
+
+func (c Caller) user() string {
+	uid := strconv.FormatUint(uint64(c.UID), 10)
+	if u, err := user.LookupId(uid); err == nil {
+		return "uid " + uid + " (" + u.Username + ")"
+	}
+	return "uid " + uid
+}
+
+// permit says whether the caller is among those that a key of the configuration allows.
+func (c Caller) permit(a config.Allowed, key string) error {
 	if slices.Contains(a.UIDs, c.UID) {
 		return nil
 	}
@@ -76,5 +91,5 @@ func (c Caller) permit(a config.Allowed) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("user %d is not an allowed caller: have it, or a group of it, added to `callers` in the daemon's configuration", c.UID)
+	return fmt.Errorf("user %d is not an allowed caller: have it, or a group of it, added to `%s` in the daemon's configuration", c.UID, key)
 }

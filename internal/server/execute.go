@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -51,11 +53,14 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	r := &run{
 		session: x, request: request, program: p, profile: prof, limits: limits, zone: zone,
 		account: &broker.Run{
-			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent,
+			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent, Task: p.Intent, Constraints: p.Constraints,
+			Caller:  policy.Caller{UID: x.caller.UID, GID: x.caller.Groups[0], Gateway: x.client},
 			Catalog: servers, Limits: limits, Gateway: x.peer,
+			Policy: x.policy.Load(), Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Log: x.log,
 		},
 		began: time.Now(),
 	}
+	r.account.Approve = r.approve
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
 		Seed: seed, Now: now, TimeZone: zone.name,
@@ -81,6 +86,10 @@ func (x *session) admitted(ctx context.Context, r *run) (result *sandboxd.Result
 			result = r.close()
 		}
 	}()
+	if wait := r.account.Quota.Run(r.account.Policy.Limits().RunsPerMinute); wait > 0 {
+		r.overQuota(wait)
+		return r.close()
+	}
 	err := x.slots.enter(ctx, x.caller.UID)
 	r.result.Stats.QueueMS = since(r.began)
 	if err != nil {
@@ -109,6 +118,9 @@ func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, 
 	if len(p.Token) > maxToken || len(p.Traceparent) > maxToken {
 		return prof, limits, rpc.Errorf(rpc.CodeInvalidParams, "token and traceparent have at most %d bytes", maxToken)
 	}
+	if err := checkIntent(p); err != nil {
+		return prof, limits, err
+	}
 	if int64(len(p.Input)) > limits.ResultBytes {
 		return prof, limits, rpc.Errorf(rpc.CodeInvalidParams, "input: %d bytes are over the %d that one value may have (limits.result_bytes)", len(p.Input), limits.ResultBytes)
 	}
@@ -116,6 +128,28 @@ func (x *session) choose(p sandboxd.Program) (profile.Profile, sandboxd.Limits, 
 }
 
 const maxToken = 128
+
+// Bounds on what a gateway tells of the user: what a judge can weigh.
+const (
+	maxIntent      = 16 << 10
+	maxConstraints = 32
+	maxConstraint  = 1 << 10
+)
+
+func checkIntent(p sandboxd.Program) error {
+	if len(p.Intent) > maxIntent {
+		return rpc.Errorf(rpc.CodeInvalidParams, "intent: %d bytes, at most %d: the user's request, and no more of the conversation", len(p.Intent), maxIntent)
+	}
+	if len(p.Constraints) > maxConstraints {
+		return rpc.Errorf(rpc.CodeInvalidParams, "constraints: %d, at most %d", len(p.Constraints), maxConstraints)
+	}
+	for i, c := range p.Constraints {
+		if len(c) > maxConstraint {
+			return rpc.Errorf(rpc.CodeInvalidParams, "constraints[%d]: %d bytes, at most %d", i, len(c), maxConstraint)
+		}
+	}
+	return nil
+}
 
 // repeatable are the seed and the time that a run begins with: those that were asked for, or a drawn one and this one.
 func repeatable(p sandboxd.Program, clock time.Time) (seed, now int64, err error) {
@@ -152,7 +186,14 @@ func (x *session) narrow(asked []string) (*catalog.Catalog, error) {
 func (r *run) refused(ctx context.Context, err error) {
 	var busy *pool.BusyError
 	var missing *MissingError
+	var record *recordError
 	switch {
+	case errors.As(err, &record):
+		r.log.Error("a run was refused", "run", r.account.ID, "error", record)
+		r.end(sandboxd.OutcomeInternal, &sandboxd.Error{
+			Message: "the run can't be recorded, and so is not begun",
+			Hint:    "the daemon's log says what is wrong with its audit log",
+		})
 	case errors.As(err, &missing):
 		r.end(sandboxd.OutcomeInternal, &sandboxd.Error{
 			Message: "no worker for this run: " + missing.Error(),
@@ -174,4 +215,16 @@ func (r *run) refused(ctx context.Context, err error) {
 
 const retryAfter = time.Second
 
-func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }
+// overQuota ends a run that is one too many of its caller's this minute.
+func (r *run) overQuota(wait time.Duration) {
+	r.end(sandboxd.OutcomeBusy, &sandboxd.Error{
+		Message: fmt.Sprintf("no worker for this run: the caller has started the %d programs a minute that the policy allows",
+			r.account.Policy.Limits().RunsPerMinute),
+		Hint:         "try again later, or do more in one program",
+		RetryAfterMS: wait.Milliseconds() + 1,
+	})
+}
+
+func since(t time.Time) float64 { return milliseconds(time.Since(t)) }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

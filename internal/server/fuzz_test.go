@@ -21,6 +21,7 @@ import (
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/nursery"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -86,7 +87,7 @@ func FuzzSession(f *testing.F) {
 }
 
 // withoutWorkers is a server whose workers can't be born.
-func withoutWorkers(f *testing.F) *Server {
+func withoutWorkers(f testing.TB) *Server {
 	f.Helper()
 	profiles, err := profile.Load("")
 	if err != nil {
@@ -100,7 +101,13 @@ func withoutWorkers(f *testing.F) *Server {
 	none := func(context.Context, nursery.Spec) (*nursery.Worker, error) {
 		return nil, errors.New("there are none here")
 	}
-	s, err := New(config.Default(), profiles, nil, pool.New(none, kinds, 1, log), "fuzz", log)
+	nothing, err := policy.Parse("nothing", []byte("version: 1\n"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := New(Parts{
+		Config: config.Default(), Profiles: profiles, Pool: pool.New(none, kinds, 1, log), Policy: nothing, Version: "fuzz", Log: log,
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

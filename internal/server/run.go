@@ -31,6 +31,7 @@ type run struct {
 	began   time.Time               // when it was asked for
 	started time.Time               // when its worker was leased
 	stop    context.CancelCauseFunc // ends the run, and says why
+	begun   bool                    // it is in the audit log
 	worker  *pool.Worker
 	watcher *watcher
 	calls   sync.WaitGroup
@@ -39,6 +40,10 @@ type run struct {
 
 // carryOut leases a worker, sends it the program and does what it asks until the run has ended.
 func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
+	if err := r.begin(ctx); err != nil {
+		r.refused(ctx, err)
+		return r.close()
+	}
 	leased := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, r.config.Runs.QueueWait)
 	w, err := r.pool.Lease(waiting, r.profile.Name, r.limits.MemoryBytes)
@@ -54,6 +59,7 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		r.refused(ctx, err)
 		return r.close()
 	}
+	defer r.desk.Begin(r.account.ID)()
 	ctx, r.stop = context.WithCancelCause(ctx)
 	r.watcher = watch(r)
 	r.follow(ctx)
@@ -127,15 +133,18 @@ func (r *run) call(ctx context.Context, batch []wire.Call) error {
 	if err := r.account.Admit(batch); err != nil {
 		return err
 	}
-	for _, c := range batch {
+	for _, judged := range broker.Judge(r.account, batch) {
 		r.calls.Go(func() {
 			defer r.recover()
-			broker.Do(ctx, r.account, c, func(result wire.Result, body []byte) {
+			err := broker.Do(ctx, r.account, judged, func(result wire.Result, body []byte) {
 				// A worker that is gone shows in follow; one that does not read must be told from there.
 				if err := r.worker.Answer(result, body); errors.Is(err, wire.ErrProtocol) {
 					r.stop(err)
 				}
 			})
+			if err != nil {
+				r.stop(&limitError{sandboxd.OutcomeDenied, err.Error(), "do what the refusals say, or return what there is: asking again changes nothing"})
+			}
 		})
 	}
 	return nil
@@ -225,6 +234,12 @@ func (r *run) close() *sandboxd.Result {
 	if !r.started.IsZero() {
 		r.result.Stats.WallMS = since(r.started)
 	}
+	if r.watcher != nil {
+		waited, _ := r.watcher.approvals()
+		r.result.Stats.ApprovalMS = milliseconds(waited)
+		r.result.Stats.WallMS = max(r.result.Stats.WallMS-r.result.Stats.ApprovalMS, 0)
+	}
+	r.record()
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
 		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
 	return &r.result

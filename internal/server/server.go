@@ -4,18 +4,38 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/approval"
+	"github.com/sandboxd/sandboxd/internal/audit"
+	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 )
+
+// Parts are what a server serves with.
+type Parts struct {
+	Config   config.Config
+	Profiles map[string]profile.Profile
+	Proved   map[string]*sandboxd.Isolation // of each profile's workers, what gateways are told
+	Pool     *pool.Pool
+	Policy   *policy.Policy // as it was read from Config.Policy
+	Guard    *guard.Guard   // nil: there is none
+	Audit    *audit.Log     // nil: nothing is recorded
+	Version  string
+	Log      *slog.Logger
+}
 
 // Server is the daemon's face to gateways.
 type Server struct {
@@ -25,38 +45,89 @@ type Server struct {
 	profiles map[string]profile.Profile
 	proved   map[string]*sandboxd.Isolation
 	pool     *pool.Pool
+	guard    *guard.Guard
+	audit    *audit.Log
 	log      *slog.Logger
 	memory   *semaphore.Weighted
 	slots    *slots
+	quotas   *broker.Quotas
 	kernel   *kernelLog
+	desk     *approval.Desk
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
 
+	policy    atomic.Pointer[policy.Policy] // that new runs get
+	reloading sync.Mutex
+
 	describing sync.Mutex // held while schemas are read
 
-	sessions sync.WaitGroup
-	mu       sync.Mutex // guards the fields below
-	open     int        // connections
-	idle     time.Time  // since when there is none
+	mu   sync.Mutex // guards the fields below
+	open int        // connections
+	idle time.Time  // since when there is none
 }
 
-// New makes a server. Gateways are told the version, and what was proved of each profile's workers.
-func New(c config.Config, profiles map[string]profile.Profile, proved map[string]*sandboxd.Isolation,
-	p *pool.Pool, version string, log *slog.Logger) (*Server, error) {
-	allowed, err := c.Callers.Resolve()
+// New makes a server.
+func New(p Parts) (*Server, error) {
+	allowed, err := p.Config.Callers.Resolve()
 	if err != nil {
 		return nil, err
 	}
 	ending, end := context.WithCancel(context.Background())
-	return &Server{
+	s := &Server{
+		config: p.Config, allowed: allowed, profiles: p.Profiles, proved: p.Proved, pool: p.Pool,
+		guard: p.Guard, audit: p.Audit, log: p.Log, version: p.Version,
+		memory: semaphore.NewWeighted(p.Config.Gateways.Memory),
+		slots:  newSlots(p.Config.Runs),
+		quotas: broker.NewQuotas(),
+		desk: approval.NewDesk(approval.Limits{
+			Pending: p.Config.Approvals.Pending, PerCaller: p.Config.Approvals.PerCaller, Wait: p.Config.Approvals.Wait,
+		}),
 		ending: ending, end: end,
-		config: c, allowed: allowed, profiles: profiles, proved: proved, pool: p, log: log, version: version,
-		memory: semaphore.NewWeighted(c.Gateways.Memory),
-		slots:  newSlots(c.Runs),
-		kernel: openKernelLog(log),
-		idle:   time.Now(),
-	}, nil
+		idle: time.Now(),
+	}
+	if err := s.adopt(ending, p.Policy, audit.PolicyLoad{File: p.Config.Policy}); err != nil {
+		end()
+		return nil, err
+	}
+	s.kernel = openKernelLog(p.Log)
+	return s, nil
+}
+
+// Reload reads the policy again, and the guard's key. On an error all stays as it was. Runs keep the policy that they began with. It
+// is recorded who asked for it; nil: it came by a signal.
+func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	e := audit.PolicyLoad{File: s.config.Policy, By: by}
+	read, err := policy.Load(s.config.Policy)
+	if err == nil && s.guard != nil {
+		err = s.guard.Reload()
+	}
+	if err == nil {
+		return s.adopt(ctx, read, e)
+	}
+	if s.audit != nil {
+		e.Error = err.Error()
+		err = errors.Join(err, s.audit.Append(ctx, e))
+	}
+	return fmt.Errorf("policy: %w", err)
+}
+
+// adopt gives new runs a policy, once that is recorded.
+func (s *Server) adopt(ctx context.Context, read *policy.Policy, e audit.PolicyLoad) error {
+	if s.audit != nil {
+		e.Policy, e.Rules = read.Hash(), read.Rules()
+		if err := s.audit.Append(ctx, e); err != nil {
+			return err
+		}
+	}
+	s.policy.Store(read)
+	for _, w := range read.Warnings() {
+		s.log.Warn("policy", "warning", w)
+	}
+	s.log.Info("policy", "file", e.File, "rules", read.Rules(), "hash", read.Hash())
+	return nil
 }
 
 // Serve accepts gateways until ctx ends. Then it takes no more programs, lets those that run go on for as
@@ -64,21 +135,20 @@ func New(c config.Config, profiles map[string]profile.Profile, proved map[string
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	connected, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
-	stop := context.AfterFunc(ctx, func() { listener.Close() })
-	defer stop()
-	err := s.accept(connected, listener)
+	var sessions sync.WaitGroup
+	err := s.accept(ctx, listener, &sessions, func(conn *net.UnixConn) { s.session(connected, conn) })
 	s.slots.close()
 	s.drain()
 	hangUp()
-	s.sessions.Wait()
+	sessions.Wait()
 	s.kernel.close()
-	if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
-		return nil
-	}
 	return err
 }
 
-func (s *Server) accept(ctx context.Context, listener net.Listener) error {
+// accept serves each connection on a goroutine of its own, which sessions counts, until ctx ends.
+func (s *Server) accept(ctx context.Context, listener net.Listener, sessions *sync.WaitGroup, session func(*net.UnixConn)) error {
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -87,9 +157,12 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) error {
 				time.Sleep(acceptPause)
 				continue
 			}
+			if ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
+				return nil
+			}
 			return err
 		}
-		s.sessions.Go(func() { s.session(ctx, conn.(*net.UnixConn)) })
+		sessions.Go(func() { session(conn.(*net.UnixConn)) })
 	}
 }
 

@@ -20,9 +20,11 @@ type session struct {
 	caller Caller
 	peer   *rpc.Peer
 
-	mu      sync.Mutex            // guards the fields below
-	catalog *catalog.Catalog      // what the gateway announced; nil before initialize
-	runs    map[string]*activeRun // by ULID
+	mu        sync.Mutex            // guards the fields below
+	catalog   *catalog.Catalog      // what the gateway announced; nil before initialize
+	client    string                // what it calls itself
+	approvals bool                  // it announced that it answers approvals/request
+	runs      map[string]*activeRun // by ULID
 }
 
 const (
@@ -30,16 +32,21 @@ const (
 	maxRequests = 128     // unanswered ones of one connection
 )
 
-// session serves one connection from its first byte to its last.
-func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
+func (s *Server) newSession(conn net.Conn) *session {
 	x := &session{Server: s, runs: make(map[string]*activeRun)}
 	x.peer = rpc.New(conn, rpc.Options{
 		Handle: x.handle, First: "initialize", MaxLine: maxLine, MaxRequests: maxRequests,
 		Memory: s.memory, WriteWait: s.config.Gateways.WriteWait,
 	})
+	return x
+}
+
+// session serves one connection from its first byte to its last.
+func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
+	x := s.newSession(conn)
 	caller, err := identify(conn)
 	if err == nil {
-		err = caller.permit(s.allowed)
+		err = caller.permit(s.allowed, "callers")
 	}
 	if err == nil && !s.connected(1) {
 		err = fmt.Errorf("%d gateways are connected, the most that the configuration allows", s.config.Gateways.Connections)
@@ -72,8 +79,12 @@ func (x *session) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		return x.status(r.Params)
 	case "tools/describe":
 		return x.describe(r.Params)
+	case "approvals/list":
+		return x.list(r.Params, x.ofMine)
+	case "approvals/decide":
+		return x.decide(r.Params, x.caller, x.signature(), x.ofMine)
 	}
-	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status, tools/describe", r.Method)
+	return nil, rpc.Errorf(rpc.CodeUnknownMethod, "unknown method %q; there are: initialize, execute, cancel, status, tools/describe, approvals/list, approvals/decide", r.Method)
 }
 
 // decode reads params strictly.
@@ -95,6 +106,9 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	if p.ProtocolVersion != sandboxd.ProtocolVersion {
 		return nil, rpc.Errorf(rpc.CodeVersion, "protocol version %q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
 	}
+	if len(p.Client.Name) > maxToken || catalog.Unprintable(p.Client.Name) >= 0 {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "client.name: at most %d bytes, and no character that can't be seen", maxToken)
+	}
 	announced, err := catalog.New(p.Servers, p.Tools)
 	if err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s", err)
@@ -104,7 +118,7 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 	if x.catalog != nil {
 		return nil, rpc.Errorf(rpc.CodeRefused, "initialize was called already")
 	}
-	x.catalog = announced
+	x.catalog, x.client, x.approvals = announced, p.Client.Name, p.Approvals
 	r := sandboxd.InitializeResult{ProtocolVersion: sandboxd.ProtocolVersion}
 	r.Server.Name, r.Server.Version = "sandboxd", x.version
 	for _, name := range profile.Names(x.profiles) {
@@ -144,13 +158,13 @@ func (x *session) cancel(params json.RawMessage) (any, error) {
 	return sandboxd.CancelResult{Cancelled: n}, nil
 }
 
-func (x *session) status(params json.RawMessage) (any, error) {
+func (s *Server) status(params json.RawMessage) (any, error) {
 	if err := decode(params, &struct{}{}); err != nil {
 		return nil, err
 	}
-	running, waiting := x.slots.counts()
-	r := sandboxd.StatusResult{Version: x.version, Running: running, Waiting: waiting}
-	for _, p := range x.pool.Status() {
+	running, waiting := s.slots.counts()
+	r := sandboxd.StatusResult{Version: s.version, Running: running, Waiting: waiting}
+	for _, p := range s.pool.Status() {
 		r.Pool = append(r.Pool, sandboxd.PoolStatus(p))
 	}
 	return r, nil

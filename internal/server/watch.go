@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,11 +34,18 @@ type watcher struct {
 
 	mu    sync.Mutex // guards the fields below
 	wall  *time.Timer
+	until time.Time     // when wall ends the run
+	still bool          // the wall clock stands still
+	left  time.Duration // what it goes on with
 	cpu   *time.Timer
 	rss   *time.Timer
 	tick  *time.Ticker
 	ended chan struct{}
 	over  *limitError // that the worker was asked to end for
+
+	waits  []string // for approvals: of which calls
+	since  time.Time
+	waited time.Duration // with at least one, up to since
 }
 
 // watch begins with the lease. The caller must call end.
@@ -46,7 +54,7 @@ func watch(r *run) *watcher {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall := time.Duration(r.limits.WallMS) * time.Millisecond
-	w.wall = time.AfterFunc(wall, w.wallOver)
+	w.start(wall)
 	w.cpu = time.AfterFunc(w.cpuLeft(0), w.checkCPU)
 	w.rss = time.AfterFunc(memoryEvery, w.checkMemory)
 	if r.program.Progress {
@@ -54,6 +62,58 @@ func watch(r *run) *watcher {
 		r.calls.Go(w.progress)
 	}
 	return w
+}
+
+// start lets the wall clock go on. The caller has the lock.
+func (w *watcher) start(left time.Duration) {
+	w.until = time.Now().Add(left)
+	w.wall = time.AfterFunc(left, w.wallOver)
+}
+
+// hold stops the wall clock while a call waits for an approval, which is time that no program can save. CPU time and memory count on.
+// The caller must call release, once.
+func (w *watcher) hold(call string) (release func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waits = append(w.waits, call)
+	if len(w.waits) == 1 {
+		w.since = time.Now()
+		// A timer that can't be stopped has fired: the time was up before. After that it is the grace's.
+		if w.over == nil && w.wall.Stop() {
+			w.still, w.left = true, max(time.Until(w.until), 0)
+		}
+	}
+	return func() { w.release(call) }
+}
+
+func (w *watcher) release(call string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.Index(w.waits, call)
+	w.waits = slices.Delete(w.waits, i, i+1)
+	if len(w.waits) > 0 {
+		return
+	}
+	w.waited += time.Since(w.since)
+	select {
+	case <-w.ended:
+		return
+	default:
+	}
+	if w.still {
+		w.still = false
+		w.start(w.left)
+	}
+}
+
+// approvals is how long at least one call has waited for an approval, and for which one the run waits now.
+func (w *watcher) approvals() (waited time.Duration, call string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waits) == 0 {
+		return w.waited, ""
+	}
+	return w.waited + time.Since(w.since), w.waits[0]
 }
 
 func (w *watcher) wallOver() {
@@ -156,17 +216,26 @@ func (w *watcher) progress() {
 			return
 		case <-w.tick.C:
 		}
-		r := w.run
-		asked, finished, waitingFor := r.account.Progress()
-		doing := "computing"
-		if waitingFor != "" {
-			doing = "waiting for " + waitingFor
-		}
-		r.notify(context.Background(), "run/progress", sandboxd.Progress{
-			Run: r.account.ID, Token: r.program.Token, ElapsedMS: since(r.began),
-			Calls: asked, Finished: finished, Doing: doing,
-		})
+		w.tell(context.Background())
 	}
+}
+
+// tell sends one run/progress. What waits for a person comes first: nothing but a person ends it.
+func (w *watcher) tell(ctx context.Context) {
+	r := w.run
+	asked, finished, waitingFor := r.account.Progress()
+	_, approval := w.approvals()
+	doing := "computing"
+	switch {
+	case approval != "":
+		doing = "waiting for approval of " + approval
+	case waitingFor != "":
+		doing = "waiting for " + waitingFor
+	}
+	r.notify(ctx, "run/progress", sandboxd.Progress{
+		Run: r.account.ID, Token: r.program.Token, ElapsedMS: since(r.began),
+		Calls: asked, Finished: finished, Doing: doing,
+	})
 }
 
 func (w *watcher) end() {

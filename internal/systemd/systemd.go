@@ -10,32 +10,46 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// ClientSocket is the FileDescriptorName of the socket for gateways.
-const ClientSocket = "client"
+// FileDescriptorNames of the sockets.
+const (
+	ClientSocket = "client" // for gateways
+	AdminSocket  = "admin"  // for administrators
+)
 
-// Listener returns the socket for gateways that the process was started with; nil if there was none.
-// A socket under any other name is an error: something would wait on it for ever.
-func Listener() (*net.UnixListener, error) {
+// Sockets are those that the process was started with; nil where there was none.
+type Sockets struct{ Client, Admin *net.UnixListener }
+
+// Listeners returns the sockets that the process was started with. One under any other name is an error: something would wait on it
+// for ever.
+func Listeners() (Sockets, error) {
+	var s Sockets
 	named, err := activation.ListenersWithNames()
 	if err != nil {
-		return nil, fmt.Errorf("take sockets from the service manager: %w", err)
+		return s, fmt.Errorf("take sockets from the service manager: %w", err)
 	}
-	var client *net.UnixListener
+	places := map[string]**net.UnixListener{ClientSocket: &s.Client, AdminSocket: &s.Admin}
 	for name, listeners := range named {
 		for _, l := range listeners {
 			unix, ok := l.(*net.UnixListener)
-			if name != ClientSocket || !ok || client != nil {
-				return nil, fmt.Errorf("socket %q from the service manager: want one Unix stream socket named %q", name, ClientSocket)
+			place := places[name]
+			if place == nil || !ok || *place != nil {
+				return Sockets{}, fmt.Errorf("socket %q from the service manager: want one Unix stream socket named %q, and at most one named %q",
+					name, ClientSocket, AdminSocket)
 			}
 			unix.SetUnlinkOnClose(false) // its path is the service manager's
-			client = unix
+			*place = unix
 		}
 	}
-	return client, nil
+	return s, nil
 }
 
 // Ready says that gateways are served.
 func Ready() error { return notify(daemon.SdNotifyReady) }
+
+// Reloading says that the configuration is being read again; Ready ends it.
+func Reloading() error {
+	return notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+}
 
 // Stopping says that the end has begun.
 func Stopping() error { return notify(daemon.SdNotifyStopping) }

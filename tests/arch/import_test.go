@@ -54,7 +54,7 @@ var beside = map[string]struct {
 }{
 	".":                  {[]string{"internal/rpc"}, 1}, // public types and Client
 	"profiles":           {nil, 1},
-	"internal/config":    {[]string{"internal/profile", "internal/strictyaml"}, 3},
+	"internal/config":    {[]string{"internal/audit", "internal/guard", "internal/profile", "internal/strictyaml"}, 3},
 	"internal/js/intl":   {nil, 0}, // of internal/js: it knows no engine
 	"internal/systemd":   {nil, 4},
 	"internal/js/regexp": {nil, 0}, // the same

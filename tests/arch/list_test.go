@@ -19,6 +19,7 @@ const module = "github.com/sandboxd/sandboxd"
 type listed struct {
 	ImportPath string
 	Dir        string
+	Export     string // file of what the compiler exported, with -export
 	Standard   bool
 	GoFiles    []string
 	Imports    []string
@@ -36,7 +37,7 @@ func ours(path string) (string, bool) {
 // list runs `go list -json` for the system that is released, whatever the developer's environment says.
 func list(t *testing.T, args ...string) []listed {
 	t.Helper()
-	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Standard,GoFiles,Imports,Deps"}, args...)...)
+	command := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Export,Standard,GoFiles,Imports,Deps"}, args...)...)
 	command.Dir = root(t)
 	command.Env = append(os.Environ(), "GOFLAGS=", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	var stderr bytes.Buffer

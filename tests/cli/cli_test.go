@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { daemon.Main(m) }
 //	exits CODE PROGRAM ARG…   run a program that must end with CODE
 //	empty stdout|stderr       the last program wrote nothing there
 //	json FILE|stdout          it is one JSON object, and nothing else
-//	daemon                    start a daemon; $SANDBOXD_SOCKET is its socket
+//	daemon                    start a daemon; $SANDBOXD_SOCKET is its socket, $SANDBOXD_ADMIN_SOCKET the one for administrators
 //	auditlog DIR              write an audit log, DIR/audit.log: two runs of two users
 //	replaylog DIR [PAYLOADS]  write one with calls on which a policy decided
 func TestScripts(t *testing.T) {
@@ -106,6 +106,7 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	t := ts.Value(key{}).(*testing.T)
 	d := daemon.Start(t, daemon.Options{Config: config})
 	ts.Setenv("SANDBOXD_SOCKET", d.Socket)
+	ts.Setenv("SANDBOXD_ADMIN_SOCKET", d.Admin)
 }
 
 // person is a sandboxctl that a test started with a private daemon, and what that brought along.

@@ -90,6 +90,7 @@ func Main(m *testing.M) {
 // Daemon is a running sandboxd.
 type Daemon struct {
 	Socket string
+	Admin  string // socket for administrators
 	PID    int
 
 	command *exec.Cmd
@@ -97,13 +98,30 @@ type Daemon struct {
 	exited  chan struct{}
 }
 
-// Config adds to a configuration that cgroups may be missing, which only a service manager can delegate, if it does not say
-// what may be missing.
-func Config(text string) string {
-	if strings.Contains(text, "isolation:") {
-		return text
+// Config adds to a configuration what it does not speak of: that cgroups may be missing, which only a service manager can delegate, a
+// policy that allows all calls, and that nothing is recorded.
+func Config(t testing.TB, text string) string {
+	t.Helper()
+	if !strings.Contains(text, "isolation:") {
+		text += "isolation: {allow_missing: [cgroup]}\n"
 	}
-	return text + "isolation: {allow_missing: [cgroup]}\n"
+	if !strings.Contains(text, "policy:") {
+		text += "policy: " + Policy(t, "unknown: allow\n") + "\n"
+	}
+	if !strings.Contains(text, "audit:") {
+		text += "audit: {path: none}\n"
+	}
+	return text
+}
+
+// Policy writes a policy, whose version need not be said, and returns its path.
+func Policy(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(Dir(t), "policy.yaml")
+	if err := os.WriteFile(path, []byte("version: 1\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // Options of Start. The zero value is a daemon with the default configuration and a pool of two.
@@ -122,14 +140,14 @@ func Start(t testing.TB, o Options) *Daemon {
 	if o.Config == "" {
 		o.Config = "pool: {default: 2}\n"
 	}
-	o.Config = Config(o.Config)
 	dir := Dir(t)
+	o.Config = Config(t, o.Config)
 	config := filepath.Join(dir, "sandboxd.yaml")
 	if err := os.WriteFile(config, []byte(o.Config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{Socket: filepath.Join(dir, "s"), log: &Log{}, exited: make(chan struct{})}
-	d.command = exec.Command(filepath.Join(o.Bin, "sandboxd"), "--listen", d.Socket, "--config", config)
+	d := &Daemon{Socket: filepath.Join(dir, "s"), Admin: filepath.Join(dir, "a"), log: &Log{}, exited: make(chan struct{})}
+	d.command = exec.Command(filepath.Join(o.Bin, "sandboxd"), "--listen", d.Socket, "--admin", d.Admin, "--config", config)
 	d.command.Stderr = d.log
 	if err := d.command.Start(); err != nil {
 		t.Fatal(err)

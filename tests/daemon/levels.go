@@ -96,7 +96,7 @@ func (d *Daemon) Calm(t testing.TB, were Levels) {
 }
 
 // Goroutines ends the daemon, and counts its goroutines by what they run, but for the runtime's own: the Go
-// runtime answers SIGQUIT with a dump of them.
+// runtime answers SIGQUIT with a dump of them, which has a scheduler's stack, as goroutine 0, if the signal met one.
 func (d *Daemon) Goroutines(t testing.TB) map[string]int {
 	t.Helper()
 	d.Signal(t, syscall.SIGQUIT)
@@ -108,7 +108,7 @@ func (d *Daemon) Goroutines(t testing.TB) map[string]int {
 	all := make(map[string]int)
 	for dump := range strings.SplitSeq(d.Log(), "\n\n") {
 		_, by, _ := strings.Cut(dump, "\ncreated by ")
-		if !strings.HasPrefix(dump, "goroutine ") || strings.HasPrefix(by, "runtime.") {
+		if !strings.HasPrefix(dump, "goroutine ") || strings.HasPrefix(dump, "goroutine 0 ") || strings.HasPrefix(by, "runtime.") {
 			continue
 		}
 		what, _, _ := strings.Cut(by, " in ") // empty for the first one

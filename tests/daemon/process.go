@@ -70,11 +70,17 @@ func Living(pids ...int) int {
 	for _, pid := range pids {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, state, _ := strings.Cut(string(stat), ") ")
-		if err == nil && !strings.HasPrefix(state, "Z") {
+		if err == nil && (!strings.HasPrefix(state, "Z") || threads(pid) > 1) {
 			return pid
 		}
 	}
 	return 0
+}
+
+// threads counts those of a process: until the last has ended, a dead first one is a zombie, and what they share is open.
+func threads(pid int) int {
+	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // gone: none
+	return len(all)
 }
 
 // FDs counts the descriptors of a process: -1 if that may not be known.

@@ -27,25 +27,34 @@ func launch() {
 	die(syscall.Exec(os.Args[1], os.Args[1:], os.Environ()))
 }
 
-// activated starts sandboxd with a listening socket on descriptor 3, under a name.
-func activated(t *testing.T, name, notify string, args ...string) (p *running, socket string) {
+// activated starts sandboxd with listening sockets on descriptors from 3 on, under names with colons between. The path is that of the
+// first one; of the others it has their number behind it.
+func activated(t *testing.T, names, notify string, args ...string) (p *running, socket string) {
 	t.Helper()
 	socket = filepath.Join(daemon.Dir(t), "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
+	var files []*os.File
+	for i := range strings.Split(names, ":") {
+		path := socket
+		if i > 0 {
+			path += strconv.Itoa(i)
+		}
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := l.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false)
+		l.Close()
+		defer file.Close()
+		files = append(files, file)
 	}
-	file, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.SetUnlinkOnClose(false)
-	l.Close()
-	defer file.Close()
 	args = append([]string{filepath.Join(daemon.Binaries(t), "sandboxd"), "--config", write(t, "pool: {default: 1}\ndrain: 1s\n")}, args...)
 	command := exec.Command("/proc/self/exe", args...)
-	command.Env = append(os.Environ(), roleVariable+"=launcher", "LISTEN_FDS=1", "LISTEN_FDNAMES="+name, "NOTIFY_SOCKET="+notify)
-	command.ExtraFiles = []*os.File{file}
+	command.Env = append(os.Environ(), roleVariable+"=launcher", "LISTEN_FDS="+strconv.Itoa(len(files)), "LISTEN_FDNAMES="+names, "NOTIFY_SOCKET="+notify)
+	command.ExtraFiles = files
 	return begin(t, command), socket
 }
 
@@ -126,6 +135,10 @@ func TestSocketActivationErrors(t *testing.T) {
 		want         string
 	}{
 		{"another name", "web", nil, `socket "web" from the service manager: want one Unix stream socket named "client"`},
+		{"the same name twice", "client:client", nil, `socket "client" from the service manager`},
+		{"two for administrators", "client:admin:admin", nil, `socket "admin" from the service manager`},
+		{"for administrators alone", "admin", nil, "no socket to serve"},
+		{"with --admin", "client:admin", []string{"--admin", "/tmp/never"}, "--admin, and a socket from the service manager"},
 		{"no name", "", nil, "from the service manager"},
 		{"with --listen", "client", []string{"--listen", "/tmp/never"}, "one of the two is too many"},
 	} {

@@ -180,6 +180,7 @@ func TestBusy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			g := connect(t, daemon.Start(t, daemon.Options{Config: c.config}), nil, sandboxd.Options{})
+			daemon.Eventually(t, 20*time.Second, func() error { return ready(g, 1) }) // who waits for a worker has the same patience
 			first := make(chan *sandboxd.Result)
 			go func() {
 				r, err := g.Execute(t.Context(), sandboxd.Program{Source: "return await tools.t.slow({MS: 1500})"})

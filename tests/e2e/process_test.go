@@ -225,7 +225,7 @@ func (p *running) serves() error {
 func write(t *testing.T, config string) string {
 	t.Helper()
 	path := filepath.Join(daemon.Dir(t), "sandboxd.yaml")
-	if err := os.WriteFile(path, []byte(daemon.Config(config)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(daemon.Config(t, config)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

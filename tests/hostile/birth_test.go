@@ -48,7 +48,7 @@ func TestBirthRefused(t *testing.T) {
 func refuse(t *testing.T, bin, want string) {
 	dir := daemon.Dir(t)
 	config := filepath.Join(dir, "c.yaml")
-	if err := os.WriteFile(config, []byte("pool: {default: 1}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(daemon.Config(t, "pool: {default: 1}\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
@@ -157,7 +157,6 @@ func TestIdleDeath(t *testing.T) {
 			}
 		}
 		gone(t, dead...)
-		time.Sleep(20 * time.Millisecond) // for the nursery to tell
 		s.served(t)
 		s.calm(t)
 	}

@@ -76,7 +76,7 @@ type launched struct {
 func launch(t *testing.T, bin, socket string) *launched {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "sandboxd.yaml")
-	if err := os.WriteFile(config, []byte(daemon.Config("")), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(daemon.Config(t, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := &launched{socket: socket, exited: make(chan struct{})}

@@ -23,7 +23,7 @@ install /built/sandboxd /usr/lib/sandboxd/
 install /built/sandbox-nursery /built/sandbox-worker /usr/lib/sandboxd/root/bin/
 cp /units/*.service /units/*.socket /etc/systemd/system/
 systemd-sysusers /sysusers.conf
-printf 'callers: {gids: [sandboxd]}\npool: {default: 2}\n' >/etc/sandboxd/sandboxd.yaml
+printf 'callers: {gids: [sandboxd]}\nadmins: {gids: [sandboxd-admin]}\npool: {default: 2}\n' >/etc/sandboxd/sandboxd.yaml
 usermod -aG sandboxd user
 systemctl daemon-reload
 systemctl enable --quiet --now sandboxd.socket sandbox-nursery.socket
@@ -43,6 +43,12 @@ served >/results/first.json 2>/results/first.err || { logs; exit 1; }
 echo "vm: another user"
 echo 'return 1' | setpriv --reuid=nobody --regid=nogroup --clear-groups sandboxctl run - >/results/other 2>&1
 echo "rc $?" >>/results/other
+
+echo "vm: administrators"
+setpriv --reuid=nobody --regid=nogroup --groups="$(getent group sandboxd-admin | cut -d: -f3)" sandboxctl approvals list --json >/results/admin 2>&1
+as-user sandboxctl approvals list --json >/results/no-admin 2>&1
+echo "rc $?" >>/results/no-admin
+stat -c '%a %U %G' /run/sandboxd/admin.sock >/results/admin-socket
 
 until_true two
 worker=$(cat $unit/worker-*/cgroup.procs | head -1)
@@ -70,7 +76,7 @@ for p in $workers; do [ ! -e /proc/$p ] || echo "$p lives"; done >/results/survi
 served >/results/after-daemon.json 2>/results/after-daemon.err
 
 echo "vm: stop"
-systemctl stop sandboxd.socket sandbox-nursery.socket sandboxd.service sandbox-nursery.service
+systemctl stop sandboxd.socket sandboxd-admin.socket sandbox-nursery.socket sandboxd.service sandbox-nursery.service
 grep -l sandbox /proc/[0-9]*/comm >/results/left
 ls -d $unit >>/results/left 2>/dev/null
 
@@ -113,8 +119,13 @@ func TestService(t *testing.T) {
 			if other := r.Files["other"]; !strings.Contains(other, "permission denied") || !strings.Contains(other, "rc 1") {
 				t.Errorf("another user: %s", other)
 			}
+			if no := r.Files["no-admin"]; !strings.Contains(no, "permission denied") || !strings.Contains(no, "rc 1") {
+				t.Errorf("a gateway's user on the admin socket: %s", no)
+			}
 			worker(t, r, c.namespaces)
-			for name, want := range map[string]string{"nursery": "another\n", "survivors": "", "left": ""} {
+			for name, want := range map[string]string{
+				"nursery": "another\n", "survivors": "", "left": "", "admin": `{"approvals":[]}` + "\n", "admin-socket": "660 root sandboxd-admin\n",
+			} {
 				if got := r.Files[name]; got != want {
 					t.Errorf("%s: %q, want %q", name, got, want)
 				}

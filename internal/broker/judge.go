@@ -1,0 +1,153 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sandboxd/sandboxd/internal/approval"
+	"github.com/sandboxd/sandboxd/internal/catalog"
+	"github.com/sandboxd/sandboxd/internal/evidence"
+	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/policy"
+	"github.com/sandboxd/sandboxd/internal/wire"
+)
+
+// Judged is a call on which policy has decided. Its arguments were read once: what is shown to the guard and to people, hashed and sent are
+// these bytes. Judge makes it, and nothing else can; Do carries nothing else out.
+type Judged struct {
+	n            int
+	server, tool string
+	args         policy.Arguments
+	decision     policy.Decision // the zero value denies
+	trigger      string          // what made the program call: guard.UserRequest or guard.ToolResult
+	before       before
+
+	// What Do learns.
+	evidence []evidence.Found
+	verdict  *guard.Answer
+	approval *approval.Answer
+	refusal  *refusal
+}
+
+// before is what the run had done when it asked for the call.
+type before struct {
+	labels []string
+	reads  []guard.Read
+}
+
+// Who refuses a call.
+const (
+	byDeny     = "deny"  // hard denies, which nothing overrules
+	byCheck    = "check" // it can be no call of the tool
+	byLimit    = "limit"
+	byPolicy   = "policy"
+	byGuard    = "guard"
+	byApproval = "approval"
+	byAudit    = "audit" // it can't be recorded
+)
+
+// refusal is why a call is not made.
+type refusal struct {
+	by     string
+	rule   string
+	reason string // for the program, and for people
+}
+
+// Judge decides on calls that were made together, as far as that needs nobody else: hard denies, what can be no call of the tool, and
+// policy. It is to be called with the calls of a run in their order, and not at once: what policy decides depends on the calls before.
+func Judge(run *Run, batch []wire.Call) []Judged {
+	all := make([]Judged, len(batch))
+	for i, call := range batch {
+		j := &all[i]
+		*j = Judged{n: call.ID, server: call.Server, tool: call.Tool}
+		j.refusal = j.judge(run, call)
+		run.count(j)
+		run.note(j)
+	}
+	return all
+}
+
+func (j *Judged) judge(run *Run, call wire.Call) *refusal {
+	// Hard denies: nothing below may overrule these.
+	if bad := catalog.Unprintable(call.Server + call.Tool); bad >= 0 {
+		return &refusal{byDeny, "names", fmt.Sprintf("a name with the character %U, which can't be seen", bad)}
+	}
+	server := run.Catalog.Server(call.Server)
+	if server == nil {
+		return &refusal{byDeny, "servers", unknownServer(call.Server, run.Catalog.ServerNames())}
+	}
+	// What could be no call of a tool that there is. Aliases are the worker's: only a tool's own name is one here, and
+	// what policy decides on is what the gateway is asked for.
+	tool := server.Tool(call.Tool)
+	if tool == nil && len(server.Tools) > 0 {
+		return &refusal{byCheck, "tools", server.UnknownTool(call.Tool)}
+	}
+	var err error
+	if j.args, err = policy.ReadArguments(call.Args); err != nil {
+		return &refusal{byCheck, "arguments", err.Error()}
+	}
+	if tool != nil {
+		wrong, unchecked := tool.Check(j.args.JSON)
+		if wrong != "" {
+			return &refusal{byCheck, "arguments", wrong}
+		}
+		run.uncheck(j.n, unchecked)
+	}
+	return j.decide(run, tool)
+}
+
+// decide asks policy.
+func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
+	c := policy.Call{
+		Server: j.server, Tool: j.tool, Args: j.args.Value, Annotations: annotations(tool),
+		Caller: run.Caller, Task: run.Task,
+	}
+	c.Run, j.before = run.history()
+	j.trigger = guard.UserRequest
+	if slices.Contains(c.Run.Labels, policy.LabelUntrusted) {
+		j.trigger = guard.ToolResult
+	}
+	if run.Policy == nil {
+		return &refusal{byPolicy, "policy", "the daemon has no policy, and so allows nothing: name one in its configuration, policy: FILE"}
+	}
+	j.decision = run.Policy.Decide(&c)
+	switch {
+	case j.decision.Action == policy.Deny:
+		return &refusal{decidedBy(j.decision.Rule), j.decision.Rule, j.decision.Reason}
+	case j.decision.Read:
+		return nil
+	}
+	if most := run.Policy.Limits().MutationsPerMinute; !run.Quota.mutation(most) {
+		return &refusal{byLimit, "limits.per_caller.mutations_per_minute",
+			fmt.Sprintf("the caller has made its %d calls a minute that change something: wait, or change less", most)}
+	}
+	return nil
+}
+
+// decidedBy is what in a policy denied. Names of rules can't be those of its other parts.
+func decidedBy(rule string) string {
+	switch rule {
+	case policy.RuleDeny:
+		return byDeny
+	case policy.RuleCalls, policy.RuleMutations:
+		return byLimit
+	}
+	return byPolicy
+}
+
+// annotations are what the tool's server says of it: hints, for conditions.
+func annotations(tool *catalog.Tool) map[string]bool {
+	said := make(map[string]bool, 4)
+	if tool == nil || tool.Annotations == nil {
+		return said
+	}
+	for name, hint := range map[string]*bool{
+		"readOnlyHint": tool.Annotations.ReadOnly, "destructiveHint": tool.Annotations.Destructive,
+		"idempotentHint": tool.Annotations.Idempotent, "openWorldHint": tool.Annotations.OpenWorld,
+	} {
+		if hint != nil {
+			said[name] = *hint
+		}
+	}
+	return said
+}

@@ -1,0 +1,107 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/sandboxd/sandboxd/internal/approval"
+	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/policy"
+)
+
+// weigh puts a call that policy does not deny to the guard, and to people if policy or the guard want that. The strictest answer counts.
+func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
+	j.evidence = run.trail.find(j.args.Value)
+	if run.Guard != nil && j.decision.Guard {
+		answer := run.Guard.Check(ctx, check(run, j))
+		if ctx.Err() != nil {
+			return nil
+		}
+		j.verdict = &answer
+		run.note(j)
+		if answer.Verdict == guard.Block {
+			return &refusal{byGuard, "guard", blockedBy(answer)}
+		}
+	}
+	if j.decision.Action == policy.Allow && (j.verdict == nil || j.verdict.Verdict == guard.Allow) {
+		return nil
+	}
+	pass() // a person is slow: those behind it need not wait
+	return approve(ctx, run, j)
+}
+
+func blockedBy(a guard.Answer) string {
+	if a.Reason == "" {
+		return "the guard blocked the call, and did not say why"
+	}
+	if !a.Judged {
+		return "the guard was asked, and " + a.Reason
+	}
+	return "the guard blocked the call: " + a.Reason
+}
+
+// Bounds of what a guard is told about the run: what a judge can weigh, and well within what it takes.
+const (
+	maxReads = 64
+	maxShown = 200 // bytes of a name
+)
+
+func check(run *Run, j *Judged) guard.Check {
+	c := guard.Check{
+		Run: run.ID, Tool: j.server + "." + j.tool, Args: j.args.JSON,
+		Intent: run.Task, Trigger: j.trigger, Constraints: run.Constraints,
+		Context: guard.Context{Call: j.n, Labels: j.before.labels, Read: j.before.reads},
+	}
+	for _, f := range j.evidence {
+		c.Context.Evidence = append(c.Context.Evidence, guard.Evidence{
+			Path: f.Path, Characters: f.Characters, Call: f.Call, Tool: brief(run.toolOf(f.Call), maxShown),
+		})
+	}
+	return c
+}
+
+// approve waits for somebody's answer.
+func approve(ctx context.Context, run *Run, j *Judged) *refusal {
+	if run.Approve == nil {
+		return &refusal{byApproval, j.rule(), "the call needs an approval, and there is nobody to ask"}
+	}
+	request := approval.Request{
+		Run: run.ID, N: j.n, Server: j.server, Tool: j.tool, Arguments: j.args.JSON, Rule: j.rule(), Task: run.Task,
+	}
+	if j.decision.Action == policy.Ask {
+		request.Reasons = append(request.Reasons, j.decision.Reason)
+	}
+	if j.verdict != nil && j.verdict.Verdict == guard.Ask {
+		request.Reasons = append(request.Reasons, "the guard asks: "+j.verdict.Reason)
+	}
+	for _, f := range j.evidence {
+		request.Evidence = append(request.Evidence, fmt.Sprintf("%s, %s", f, run.toolOf(f.Call)))
+	}
+	answer, err := run.Approve(ctx, request)
+	if err != nil {
+		return &refusal{byApproval, j.rule(), fmt.Sprintf("the call needs an approval, and nobody could be asked: %v", err)}
+	}
+	j.approval = &answer
+	run.note(j)
+	if !answer.Approved {
+		return &refusal{byApproval, j.rule(), notApproved(answer)}
+	}
+	return nil
+}
+
+// rule is what wants an approval.
+func (j *Judged) rule() string {
+	if j.decision.Action == policy.Ask {
+		return j.decision.Rule
+	}
+	return "guard"
+}
+
+func notApproved(a approval.Answer) string {
+	text := fmt.Sprintf("the call needs an approval, and %s denied it", cmp.Or(a.By, "somebody"))
+	if a.Reason != "" {
+		text += ": " + a.Reason
+	}
+	return text
+}
