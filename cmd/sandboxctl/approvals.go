@@ -24,10 +24,7 @@ type approvalsOptions struct {
 
 func approvalsCommand() *cobra.Command {
 	var o approvalsOptions
-	c := &cobra.Command{
-		Use:   "approvals",
-		Short: "Answer for tool calls that wait for an approval",
-		Long: `Show the tool calls that wait for an approval, and answer for them. The first answer counts, whoever gives it; what nobody answers in
+	c := noun("approvals", "Answer for tool calls that wait for an approval", `Show the tool calls that wait for an approval, and answer for them. The first answer counts, whoever gives it; what nobody answers in
 time is denied. Who may answer is up to the daemon's socket for administrators, and to admins in its configuration.
 
 A call's tool and arguments were chosen by a program that nobody has read. In what is printed, characters that can't be seen, or that turn
@@ -38,15 +35,7 @@ An ID may be shortened to its beginning, of at least 6 characters, where that is
 Exit codes:
   0  ok
   1  sandboxctl could not do its work: no daemon, no such request, or somebody answered before
-  2  the command line is wrong`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q of approvals", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+  2  the command line is wrong`)
 	f := c.PersistentFlags()
 	adminSocketFlag(f.StringVar, &o.socket)
 	f.BoolVar(&o.json, "json", false, "print JSON, and nothing else on standard output")
@@ -56,25 +45,16 @@ Exit codes:
 
 // command is one that takes n arguments, asks a daemon, and prints to o.out.
 func (o *approvalsOptions) command(use, short string, n int, do func(ctx context.Context, a *admin, args []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != n {
-				return usageError{fmt.Errorf("usage: %s %s; got %d arguments", c.Parent().CommandPath(), use, len(args))}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := dialAdmin(c.Context(), o.socket)
-			if err != nil {
-				return err
-			}
-			defer a.close()
-			o.out, o.now = bufio.NewWriter(c.OutOrStdout()), time.Now()
-			err = do(c.Context(), a, args)
-			return errors.Join(err, o.out.Flush())
-		},
-	}
+	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
+		a, err := dialAdmin(c.Context(), o.socket)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		o.out, o.now = bufio.NewWriter(c.OutOrStdout()), time.Now()
+		err = do(c.Context(), a, args)
+		return errors.Join(err, o.out.Flush())
+	})
 }
 
 func (o *approvalsOptions) listCommand() *cobra.Command {

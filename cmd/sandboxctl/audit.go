@@ -28,10 +28,7 @@ type auditOptions struct {
 
 func auditCommand() *cobra.Command {
 	var o auditOptions
-	c := &cobra.Command{
-		Use:   "audit",
-		Short: "Read and check the daemon's record of what programs did",
-		Long: `Read and check the daemon's audit log: which program of whom called which tool, why it might, and what came of it.
+	c := noun("audit", "Read and check the daemon's record of what programs did", `Read and check the daemon's audit log: which program of whom called which tool, why it might, and what came of it.
 
 All of it reads the files, and needs no daemon; who may read them is up to whoever runs it (audit.group in the
 configuration). Times are UTC.
@@ -40,15 +37,7 @@ Exit codes:
   0  ok
   1  sandboxctl could not do its work: a file that can't be read, no such run
   2  the command line is wrong
-  3  verify: the log was changed, or is not whole`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q of audit", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+  3  verify: the log was changed, or is not whole`)
 	f := c.PersistentFlags()
 	f.StringVar(&o.log, "log", audit.Default().Path, "the log: the `FILE` that is written, beside which older ones stand")
 	f.BoolVar(&o.json, "json", false, "print JSON, and nothing else on standard output: of events, one a line, as the log has it")
@@ -58,27 +47,23 @@ Exit codes:
 
 // command is one that takes least to most arguments, and prints to o.out.
 func (o *auditOptions) command(use, short string, least, most int, do func(ctx context.Context, args []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < least || len(args) > most {
-				return usageError{fmt.Errorf("usage: %s %s; got %d arguments", c.Parent().CommandPath(), use, len(args))}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			o.out = bufio.NewWriter(c.OutOrStdout())
-			o.tint = term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-			err := do(c.Context(), args)
-			if failed := o.out.Flush(); failed != nil && err == nil {
-				err = fmt.Errorf("print the audit log: %w", failed)
-			}
-			if errors.Is(err, fs.ErrPermission) {
-				return hinted{err, "the log is the daemon's; audit.group in its configuration says who else may read it"}
-			}
-			return err
-		},
+	return verb(use, short, least, most, func(c *cobra.Command, args []string) error {
+		o.out = bufio.NewWriter(c.OutOrStdout())
+		o.tint = term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		err := do(c.Context(), args)
+		if failed := o.out.Flush(); failed != nil && err == nil {
+			err = fmt.Errorf("print the audit log: %w", failed)
+		}
+		return unreadLog(err)
+	})
+}
+
+// unreadLog says who may read the log, where that is what is wrong.
+func unreadLog(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return hinted{err, "the log is the daemon's; audit.group in its configuration says who else may read it"}
 	}
+	return err
 }
 
 func (o *auditOptions) verifyCommand() *cobra.Command {

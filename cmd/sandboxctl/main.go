@@ -43,8 +43,37 @@ func root() *cobra.Command {
 	c.AddCommand(profileCommand())
 	c.AddCommand(doctorCommand())
 	c.AddCommand(auditCommand())
+	c.AddCommand(policyCommand())
 	c.AddCommand(approvalsCommand())
 	return c
+}
+
+// noun is a command that has commands, and does nothing itself.
+func noun(use, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: long,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q of %s", args[0], use)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+}
+
+// verb is one of its commands, which takes least to most arguments.
+func verb(use, short string, least, most int, run func(c *cobra.Command, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, DisableFlagsInUseLine: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < least || len(args) > most {
+				return usageError{fmt.Errorf("usage: %s %s; got %d arguments", c.Parent().CommandPath(), use, len(args))}
+			}
+			return nil
+		},
+		RunE: run,
+	}
 }
 
 // usageError is a mistake in the command line.

@@ -120,3 +120,19 @@ func visible(text string) string {
 		return r
 	}, text)
 }
+
+// printJSON writes one JSON object for people and programs.
+func printJSON(w io.Writer, object any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(object)
+}
+
+// mistakes prints what is wrong in files, which is a line each, and gives that its exit code.
+func mistakes(err error) error {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(os.Stderr, "sandboxctl: error:", visible(strings.TrimSuffix(line, "\n")))
+	}
+	return &programError{&sandboxd.Error{Kind: sandboxd.OutcomeInvalid, Message: err.Error()}, exitProgram}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/jail"
 	"github.com/sandboxd/sandboxd/internal/profile"
@@ -29,10 +27,7 @@ type profileOptions struct {
 
 func profileCommand() *cobra.Command {
 	var o profileOptions
-	c := &cobra.Command{
-		Use:   "profile",
-		Short: "List, show, check and compare profiles of limits and jail",
-		Long: `List, show, check and compare profiles: what limits and jail a program gets by name.
+	c := noun("profile", "List, show, check and compare profiles of limits and jail", `List, show, check and compare profiles: what limits and jail a program gets by name.
 
 The daemon has built-in profiles, and reads NAME.yaml from a directory, which adds a profile or takes the place
 of the built-in one of that name. None of this needs a daemon, or root.
@@ -41,15 +36,7 @@ Exit codes:
   0  ok
   1  sandboxctl could not do its work: a file or directory that can't be read, no profile of that name
   2  the command line is wrong
-  3  a file is no valid profile`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q of profile", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+  3  a file is no valid profile`)
 	f := c.PersistentFlags()
 	f.StringVar(&o.dir, "dir", config.Default().Profiles, "directory of profiles, NAME.yaml")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else on standard output")
@@ -73,24 +60,15 @@ const maxCheck = 1000
 
 // command is one that takes least to most arguments.
 func (o *profileOptions) command(use, short string, least, most int, do func(args []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < least || len(args) > most {
-				return usageError{fmt.Errorf("usage: %s %s; got %d arguments", c.Parent().CommandPath(), use, len(args))}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			var text bytes.Buffer
-			o.out, o.dirGiven = &text, c.Flags().Changed("dir")
-			err := do(args)
-			if _, failed := text.WriteTo(c.OutOrStdout()); failed != nil {
-				err = fmt.Errorf("print profiles: %w", failed)
-			}
-			return explain(err)
-		},
-	}
+	return verb(use, short, least, most, func(c *cobra.Command, args []string) error {
+		var text bytes.Buffer
+		o.out, o.dirGiven = &text, c.Flags().Changed("dir")
+		err := do(args)
+		if _, failed := text.WriteTo(c.OutOrStdout()); failed != nil {
+			err = fmt.Errorf("print profiles: %w", failed)
+		}
+		return explain(err)
+	})
 }
 
 // load reads the built-in profiles and those of the directory.
@@ -293,12 +271,7 @@ func (o *profileOptions) printValid(file string, p profile.Profile) {
 }
 
 // print writes one JSON object.
-func (o *profileOptions) print(object any) error {
-	e := json.NewEncoder(o.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(object)
-}
+func (o *profileOptions) print(object any) error { return printJSON(o.out, object) }
 
 // explain prints what is wrong in files, and gives errors their exit code or a hint.
 func explain(err error) error {
@@ -310,8 +283,5 @@ func explain(err error) error {
 	case errors.As(err, &unread), !errors.As(err, &invalid):
 		return err
 	}
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(os.Stderr, "sandboxctl: error:", visible(strings.TrimSuffix(line, "\n")))
-	}
-	return &programError{&sandboxd.Error{Kind: sandboxd.OutcomeInvalid, Message: err.Error()}, exitProgram}
+	return mistakes(err)
 }

@@ -44,7 +44,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 			t.Errorf("%s (-code +docs):\n%s", kind, diff)
 		}
 	}
-	for _, v := range []any{audit.Payload{}, audit.Peer{}, audit.Verdict{}, audit.Approval{}, audit.Evidence{}, audit.Usage{}} {
+	for _, v := range []any{audit.Payload{}, audit.Peer{}, audit.Verdict{}, audit.Approval{}, audit.Evidence{}, audit.Seen{}, audit.Usage{}} {
 		for _, field := range fields(reflect.TypeOf(v)) {
 			if !strings.Contains(doc, "`"+field+"`") {
 				t.Errorf("%T: %s is not documented", v, field)

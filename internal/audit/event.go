@@ -90,6 +90,15 @@ type Judgement struct {
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Labels    []string   `json:"labels,omitempty"` // of the rule
 	Trigger   string     `json:"trigger,omitempty"`
+	Seen      *Seen      `json:"seen,omitempty"` // nil: it is not known
+}
+
+// Seen is what policy saw when it decided on a call, as far as the other lines do not tell. Their order tells little: a decision comes
+// before its line, and a result reaches the program before its outcome is written.
+type Seen struct {
+	Denied      int64           `json:"denied"`      // calls of the run that had been refused
+	Pending     []int           `json:"pending"`     // calls of the run before this one that had no answer yet
+	Annotations map[string]bool `json:"annotations"` // what the server says of the tool
 }
 
 // Verdict is the guard's answer.
@@ -335,6 +344,9 @@ func (j Judgement) bounded() Judgement {
 	j.Evidence = first(j.Evidence, func(dropped int) Evidence { return Evidence{Argument: dropNote(dropped)} })
 	for i, e := range j.Evidence {
 		j.Evidence[i].Argument, j.Evidence[i].Tool = name(e.Argument), name(e.Tool)
+	}
+	if j.Seen != nil && (len(j.Seen.Pending) > maxList || len(j.Seen.Annotations) > maxList) {
+		j.Seen = nil // a part of it would say that the rest was not so
 	}
 	j.Labels = first(j.Labels, dropNote)
 	for i, l := range j.Labels {

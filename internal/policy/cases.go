@@ -90,7 +90,7 @@ func ParseCases(name string, text []byte) ([]Case, error) {
 	var f casesFile
 	lines, err := strictyaml.Decode(name, text, &f)
 	if err != nil {
-		return nil, err
+		return nil, &InvalidError{strings.Split(err.Error(), "\n")}
 	}
 	r := reader{newBuilder(), name, lines}
 	if f.Version != 1 {

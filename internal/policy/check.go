@@ -13,7 +13,7 @@ func (p *Policy) Warnings() []string {
 		all = append(all, fmt.Sprintf("%s: %s", place, fmt.Sprintf(format, args...)))
 	}
 	if p.unknown == Allow {
-		all = append(all, "unknown: allow lets every call through that no rule names: use ask or deny, and name what may be called")
+		warn(p.openAt, "unknown: allow lets every call through that no rule names: use ask or deny, and name what may be called")
 	}
 	for i := range p.rules {
 		r := &p.rules[i]

@@ -4,7 +4,7 @@ import "strings"
 
 // Step is one thing that was looked at for a decision.
 type Step struct {
-	What    string // deny, the name of a rule, of a flow, or unknown
+	What    string // deny, a rule, a flow, a limit, or unknown
 	Place   string // file:line, where there is one
 	Action  Action // what it would make of the call
 	Matched bool

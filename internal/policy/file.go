@@ -3,7 +3,6 @@ package policy
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -23,6 +22,13 @@ const (
 	maxLabels   = 16  // of one rule
 	maxFlows    = 200
 )
+
+// InvalidError is a file that is no policy, or no file of cases.
+type InvalidError struct {
+	Mistakes []string // each with the file, the line and the field
+}
+
+func (e *InvalidError) Error() string { return strings.Join(e.Mistakes, "\n") }
 
 // file is a policy as it is written.
 type file struct {
@@ -55,7 +61,7 @@ type file struct {
 }
 
 // Load reads a policy: a file, or a directory of *.yaml in the order of their names. Of several files all count: what one of
-// them denies is denied, and the lowest limit holds.
+// them denies is denied, and the lowest limit holds. What is wrong with their text is an *InvalidError.
 func Load(path string) (*Policy, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -112,7 +118,7 @@ func (b *builder) policy() (*Policy, error) {
 	}
 	b.flowLabels()
 	if len(b.wrong) > 0 {
-		return nil, errors.New(strings.Join(b.wrong, "\n"))
+		return nil, &InvalidError{b.wrong}
 	}
 	if b.unknown < 0 {
 		b.unknown = Deny
@@ -137,7 +143,7 @@ func (b *builder) add(name string, text []byte) {
 	var f file
 	lines, err := strictyaml.Decode(name, text, &f)
 	if err != nil {
-		b.wrong = append(b.wrong, err.Error())
+		b.wrong = append(b.wrong, strings.Split(err.Error(), "\n")...)
 		return
 	}
 	r := reader{b, name, lines}
@@ -150,7 +156,7 @@ func (b *builder) add(name string, text []byte) {
 	if f.Unknown != "" || lines["unknown"] > 0 {
 		action := r.action("unknown", f.Unknown)
 		if b.unknown < 0 || action < b.unknown {
-			b.unknown = action
+			b.unknown, b.openAt = action, lines.At(name, "unknown")
 		}
 	}
 	for i, in := range f.Rules {
@@ -186,6 +192,9 @@ func (b *builder) add(name string, text []byte) {
 			if out.condition, err = compile(in.When, out.action, out.label); err != nil {
 				r.refuse(at+".when", "%v", err)
 			}
+		}
+		if out.says = fmt.Sprintf("rule %q: %s", out.name, out.action); out.condition != nil {
+			out.says += " when " + out.condition.text
 		}
 		b.rules = append(b.rules, out)
 	}

@@ -51,12 +51,13 @@ const LabelUntrusted = "untrusted"
 type Policy struct {
 	deny    []pattern
 	unknown Action
+	openAt  string // file:line of unknown
 	rules   []rule
 	flows   []flow
 	limits  Limits
 
 	hash   string   // of the texts
-	byTool sync.Map // of [2]string, server and tool: []int, the rules whose tools match
+	byTool sync.Map // of [2]string, server and tool: *forTool
 	known  counter
 }
 
@@ -92,6 +93,7 @@ type rule struct {
 	skipGuard bool
 	labels    []string
 	place     string // file:line
+	says      string // the reason that it gives
 }
 
 // flow says what happens to calls with one of the labels to, in a run that has one of the labels from.
@@ -139,42 +141,57 @@ func (p *Policy) Decide(c *Call) Decision { return p.decide(c, nil) }
 
 // decide decides, and tells each step if somebody wants to know.
 func (p *Policy) decide(c *Call, tell *[]Step) Decision {
-	for _, d := range p.deny {
-		if d.matches(c.Server, c.Tool) {
-			if tell != nil {
-				*tell = append(*tell, Step{What: RuleDeny, Matched: true, Why: fmt.Sprintf("%s is denied, and no rule overrides that", d)})
-			}
-			return Decision{Rule: RuleDeny, Reason: fmt.Sprintf("%s.%s may never be called (deny: %s)", c.Server, c.Tool, d)}
+	m := p.matching(c.Server, c.Tool)
+	if m.deny != nil {
+		if tell != nil {
+			*tell = append(*tell, Step{What: RuleDeny, Matched: true, Why: fmt.Sprintf("%s is denied, and no rule overrides that", m.deny)})
 		}
+		return Decision{Rule: RuleDeny, Reason: fmt.Sprintf("%s.%s may never be called (deny: %s)", c.Server, c.Tool, m.deny)}
 	}
-	if limit := p.limits.CallsPerRun; limit > 0 && c.Run.Calls >= limit {
+	if limit := p.limits.CallsPerRun; over(RuleCalls, c.Run.Calls, limit, tell) {
 		return Decision{Rule: RuleCalls, Reason: fmt.Sprintf("the run has made its %d calls", limit)}
 	}
-	d := p.byRules(c, tell)
+	d := p.byRules(c, m.rules, tell)
 	if d.Action == Deny {
 		return d
 	}
-	if limit := p.limits.MutationsPerRun; limit > 0 && !d.Read && c.Run.Mutations >= limit {
+	if limit := p.limits.MutationsPerRun; !d.Read && over(RuleMutations, c.Run.Mutations, limit, tell) {
 		return Decision{Rule: RuleMutations, Reason: fmt.Sprintf("the run has made its %d calls that change something", limit)}
 	}
 	return p.byFlows(c, d, tell)
 }
 
-// byRules is what the rules say, or unknown.
-func (p *Policy) byRules(c *Call, tell *[]Step) Decision {
+// over reports whether a limit is used up; 0 is none.
+func over(name string, made, limit int64, tell *[]Step) bool {
+	if limit == 0 {
+		return false
+	}
+	if tell != nil {
+		*tell = append(*tell, Step{What: name, Matched: made >= limit, Why: fmt.Sprintf("the run has made %d of %d", made, limit)})
+	}
+	return made >= limit
+}
+
+// byRules is what the rules for a tool say, or unknown.
+func (p *Policy) byRules(c *Call, rules []int, tell *[]Step) Decision {
+	v := &variables{Call: c}
 	d := Decision{Action: Allow, Read: true}
 	var by *rule // that decides
 	var why error
-	for _, i := range p.matching(c.Server, c.Tool) {
+	for _, i := range rules {
 		r := &p.rules[i]
-		holds, err := r.holds(c)
+		holds, err := r.holds(v)
 		if tell != nil {
 			*tell = append(*tell, r.step(holds, err))
 		}
 		if !holds {
 			continue
 		}
-		d.Labels = append(d.Labels, r.labels...)
+		for _, l := range r.labels {
+			if !slices.Contains(d.Labels, l) {
+				d.Labels = append(d.Labels, l)
+			}
+		}
 		if r.label {
 			continue
 		}
@@ -196,16 +213,16 @@ func (p *Policy) byRules(c *Call, tell *[]Step) Decision {
 			*tell = append(*tell, Step{What: RuleUnknown, Action: p.unknown, Matched: true, Why: d.Reason})
 		}
 	}
-	d.Labels = slices.DeleteFunc(distinct(d.Labels), func(l string) bool { return l == LabelRead && !d.Read })
+	d.Labels = slices.DeleteFunc(d.Labels, func(l string) bool { return l == LabelRead && !d.Read })
 	return d
 }
 
 // holds reports whether the rule has a say about a call of one of its tools. An error never makes a call more allowed.
-func (r *rule) holds(c *Call) (bool, error) {
+func (r *rule) holds(v *variables) (bool, error) {
 	if r.condition == nil {
 		return true, nil
 	}
-	held, err := r.condition.holds(c)
+	held, err := r.condition.holds(v)
 	if err != nil {
 		return r.action != Allow || r.label, err
 	}
@@ -213,13 +230,10 @@ func (r *rule) holds(c *Call) (bool, error) {
 }
 
 func (r *rule) reason(err error) string {
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Sprintf("the condition of rule %q can't be evaluated for this call: %v", r.name, err)
-	case r.condition != nil:
-		return fmt.Sprintf("rule %q: %s when %s", r.name, r.action, r.condition.text)
 	}
-	return fmt.Sprintf("rule %q: %s", r.name, r.action)
+	return r.says
 }
 
 // byFlows makes a decision stricter if the call would send on what the run has read.
@@ -239,22 +253,31 @@ func (p *Policy) byFlows(c *Call, d Decision, tell *[]Step) Decision {
 }
 
 func (f *flow) reason(from, to string) string {
-	return fmt.Sprintf("the run has read what is %s, and this call is %s", from, to)
+	return "the run has read what is " + from + ", and this call is " + to
 }
 
 // maxKnown bounds how many tools' rules are remembered; a gateway names its tools.
 const maxKnown = 10_000
 
-// matching are the rules for a tool, in their order.
-func (p *Policy) matching(server, tool string) []int {
+// forTool is what a policy has on a tool.
+type forTool struct {
+	deny  *pattern // nil: it is not denied
+	rules []int    // in their order
+}
+
+func (p *Policy) matching(server, tool string) *forTool {
 	key := [2]string{server, tool}
 	if found, ok := p.byTool.Load(key); ok {
-		return found.([]int)
+		return found.(*forTool)
 	}
-	var found []int
+	found := &forTool{}
+	is := func(t pattern) bool { return t.matches(server, tool) }
+	if i := slices.IndexFunc(p.deny, is); i >= 0 {
+		found.deny = &p.deny[i]
+	}
 	for i, r := range p.rules {
-		if slices.ContainsFunc(r.tools, func(t pattern) bool { return t.matches(server, tool) }) {
-			found = append(found, i)
+		if slices.ContainsFunc(r.tools, is) {
+			found.rules = append(found.rules, i)
 		}
 	}
 	if p.known.next(maxKnown) {
@@ -271,16 +294,6 @@ func common(a, b []string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-func distinct(labels []string) []string {
-	var once []string
-	for _, l := range labels {
-		if !slices.Contains(once, l) {
-			once = append(once, l)
-		}
-	}
-	return once
 }
 
 // hidden are characters that a name should not have: they can't be seen, or make it look like another one.

@@ -284,7 +284,7 @@ rules:
 - {name: all, tools: ["*"], action: allow, guard: skip}
 `).Warnings()
 	want := []string{
-		"unknown: allow lets every call through that no rule names: use ask or deny, and name what may be called",
+		"p.yaml:3: unknown: allow lets every call through that no rule names: use ask or deny, and name what may be called",
 		`p.yaml:5: rule "dead" is never reached: deny names all of its tools`,
 		`p.yaml:8: rule "in vain" never decides: rule "asked" (p.yaml:7) makes all of its tools ask`,
 		`p.yaml:11: rule "never" never matches: 1 > 2 is false for every call`,
@@ -306,14 +306,16 @@ func TestExplain(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s (%s) %s %v: %s", s.What, s.Place, s.Action, s.Matched, s.Why))
 	}
 	want := []string{
+		"limits.calls_per_run () deny false: the run has made 0 of 32",
 		"rule small refunds (p.yaml:10) allow true: when args.amount <= 100 && run.mutations < 5",
+		"limits.mutations_per_run () deny false: the run has made 0 of 20",
 		"flow untrusted to external (p.yaml:28) ask true: the run has read what is untrusted, and this call is external",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	_, steps = p.Explain(&policy.Call{Server: "pay", Tool: "refund", Args: args(t, `{}`)})
-	if len(steps) != 3 || steps[0].Matched || !strings.Contains(steps[0].Why, "no such key: amount") || steps[1].What != "unknown" || steps[2].Matched {
+	if len(steps) != 5 || steps[1].Matched || !strings.Contains(steps[1].Why, "no such key: amount") || steps[2].What != "unknown" || steps[4].Matched {
 		t.Errorf("without an amount: %+v", steps)
 	}
 }

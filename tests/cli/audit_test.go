@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,56 @@ func auditLog(ts *testscript.TestScript, _ bool, args []string) {
 	} {
 		ts.Check(log.Append(context.Background(), e))
 	}
+	ts.Check(log.Close())
+}
+
+// replayLog writes a log of calls on which a policy decided. With payloads it has their arguments.
+func replayLog(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o700))
+	c := audit.Default()
+	c.Path = dir + "/audit.log"
+	if len(args) > 1 {
+		c.Payloads = args[1]
+	}
+	secret := []byte("hunter2")
+	log, err := audit.Open(c, audit.Options{Redact: func(text []byte) []byte { return bytes.ReplaceAll(text, secret, []byte("*******")) }})
+	ts.Check(err)
+	add := func(e audit.Event) { ts.Check(log.Append(context.Background(), e)) }
+	start := func(run, policy string) {
+		request := log.Payload([]byte("refund order 7"))
+		add(audit.RunStart{Run: run, Caller: audit.Peer{UID: 4242}, Profile: "default", Policy: policy, Program: audit.Plain(nil), Intent: &request})
+	}
+	// call writes the line of a call, and its outcome if it was sent.
+	call := func(run string, n int, tool, arguments, decision, rule, by string, seen *audit.Seen) {
+		server, name, _ := strings.Cut(tool, ".")
+		c := audit.Call{Run: run, N: n, Server: server, Tool: name}
+		j := audit.Judgement{Arguments: log.Payload([]byte(arguments)), Decision: decision, Rule: rule, Seen: seen}
+		if by != "" {
+			add(audit.CallDenied{Call: c, Judgement: j, By: by})
+			return
+		}
+		add(audit.CallIntent{Call: c, Judgement: j})
+		add(audit.CallOutcome{Run: run, N: n, State: "succeeded"})
+	}
+	first := &audit.Seen{Pending: []int{}, Annotations: map[string]bool{"readOnlyHint": true}}
+	start("01RUN", "sha256:0")
+	call("01RUN", 2, "pay.refund", `{"amount":7}`, "allow", "small refunds", "", first)
+	call("01RUN", 1, "github.list_issues", `{}`, "allow", "reads", "", first)
+	call("01RUN", 3, "mail.send", `{"to":"a@example.com"}`, "ask", "mail", "approval", first)
+	call("01RUN", 4, "mail.send", `{"to":"hunter2"}`, "ask", "mail", "approval", &audit.Seen{Denied: 1})
+	call("01RUN", 5, "db.drop_table", `{}`, "deny", "deny", "policy", &audit.Seen{Denied: 2})
+	call("01RUN", 6, "db.query", `[]`, "deny", "", "check", first)
+	add(audit.RunEnd{Run: "01RUN", Outcome: "ok"})
+
+	start("02RUN", "sha256:0") // two at once
+	call("02RUN", 1, "github.list_issues", `{}`, "allow", "reads", "", first)
+	call("02RUN", 2, "pay.list", `{}`, "allow", "lists", "", &audit.Seen{Pending: []int{1}})
+	call("02RUN", 3, "pay.list", `{}`, "allow", "lists", "", nil)
+
+	start("03RUN", "") // without a policy
+	call("03RUN", 1, "pay.list", `{}`, "deny", "policy", "policy", first)
+	call("04RUN", 1, "pay.list", `{}`, "allow", "lists", "", first) // its start is gone
 	ts.Check(log.Close())
 }
 

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { daemon.Main(m) }
 //	json FILE|stdout          it is one JSON object, and nothing else
 //	daemon                    start a daemon; $SANDBOXD_SOCKET is its socket, $SANDBOXD_ADMIN_SOCKET the one for administrators
 //	auditlog DIR              write an audit log, DIR/audit.log: two runs of two users
+//	replaylog DIR [PAYLOADS]  write one with calls on which a policy decided
 func TestScripts(t *testing.T) {
 	bin := daemon.Binaries(t)
 	testscript.Run(t, testscript.Params{
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "empty": empty, "json": isJSON, "daemon": startDaemon, "auditlog": auditLog,
+			"exits": exits, "empty": empty, "json": isJSON, "daemon": startDaemon, "auditlog": auditLog, "replaylog": replayLog,
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition == "root" {
