@@ -25,6 +25,7 @@ type desk struct {
 
 	mu      sync.Mutex // guards the fields below
 	list    sandboxd.ApprovalList
+	lists   int // how many times it was asked for
 	decided []sandboxd.DecideParams
 	refuse  *rpc.Error // of what is decided and reloaded
 }
@@ -60,6 +61,7 @@ func (d *desk) handle(_ context.Context, r *rpc.Request) (any, error) {
 	defer d.mu.Unlock()
 	switch r.Method {
 	case "approvals/list":
+		d.lists++
 		return d.list, nil
 	case "approvals/show":
 		var p sandboxd.ShowParams
@@ -89,6 +91,21 @@ func (d *desk) handle(_ context.Context, r *rpc.Request) (any, error) {
 		return struct{}{}, nil
 	}
 	return nil, errors.New(r.Method)
+}
+
+// looked waits until the list was asked for so many times more.
+func (d *desk) looked(times int) {
+	d.mu.Lock()
+	until := d.lists + times
+	d.mu.Unlock()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		d.mu.Lock()
+		now := d.lists
+		d.mu.Unlock()
+		if now >= until {
+			return
+		}
+	}
 }
 
 // sandboxctl runs it in this process.
@@ -226,12 +243,12 @@ func TestApprovalsWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		time.Sleep(watchPause + watchPause/2)
+		defer cancel()
+		d.looked(2)
 		d.mu.Lock()
 		d.list.Approvals = append(d.list.Approvals, waitsFor(second))
 		d.mu.Unlock()
-		time.Sleep(2 * watchPause)
-		cancel()
+		d.looked(2)
 	}()
 	out, err := d.sandboxctl(ctx, "approvals", "list", "--watch", "--json")
 	if err != nil {

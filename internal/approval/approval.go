@@ -6,6 +6,7 @@
 package approval
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -235,13 +236,22 @@ func (d *Desk) settle(id string, a Answer) error {
 		return d.missing(id)
 	}
 	a.ID = id
-	delete(d.pending, id)
-	d.remember(id, settled{a, w.Run})
-	if a.Scope == Same {
-		d.grant(w.Request, a)
+	d.end(w, a)
+	if a.Scope == Same && d.grant(w.Request, a) {
+		for _, other := range d.pending {
+			if other.Run == w.Run && other.Server == w.Server && other.Tool == w.Tool && bytes.Equal(other.Arguments, w.Arguments) {
+				d.end(other, a)
+			}
+		}
 	}
-	w.answer <- a
 	return nil
+}
+
+// end takes a request that waits off the desk.
+func (d *Desk) end(w *waiting, a Answer) {
+	delete(d.pending, w.ID)
+	d.remember(w.ID, settled{a, w.Run})
+	w.answer <- a
 }
 
 func (d *Desk) remember(id string, a settled) {
@@ -253,12 +263,14 @@ func (d *Desk) remember(id string, a settled) {
 	d.order = append(d.order, id)
 }
 
-// grant keeps an answer for the rest of the run: an approval as well as a denial, which need not be asked again either.
-func (d *Desk) grant(r Request, a Answer) {
+// grant keeps an answer for the rest of the run, if it has room: an approval as well as a denial, which need not be asked again either.
+func (d *Desk) grant(r Request, a Answer) bool {
 	run := d.runs[r.Run]
-	if run != nil && len(run.calls) < maxGranted {
-		run.calls[callOf(r)] = a
+	if run == nil || len(run.calls) >= maxGranted {
+		return false
 	}
+	run.calls[callOf(r)] = a
+	return true
 }
 
 // Begin makes room for answers that are for a whole run, until the function that it returns is called.

@@ -168,6 +168,33 @@ func TestForTheRun(t *testing.T) {
 	})
 }
 
+// TestForTheRunTogether: an answer for the run is one for the same calls that wait already, and for no others.
+func TestForTheRunTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := approval.NewDesk(limits)
+		defer d.Begin("r")()
+		id, first := ask(t.Context(), d, request("r", 1))
+		_, second := ask(t.Context(), d, request("r", 2))
+		different := request("r", 3)
+		different.Arguments = []byte(`{"amount":8}`)
+		_, third := ask(t.Context(), d, different)
+		if err := d.Answer(id, approval.Answer{Approved: true, Scope: approval.Same, By: "uid 0"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, answer := range []func() (approval.Answer, error){first, second} {
+			if a, err := answer(); err != nil || !a.Approved || a.ID != id || a.By != "uid 0" {
+				t.Errorf("%+v, %v", a, err)
+			}
+		}
+		if a, err := third(); err != nil || a.Approved || a.By != "expiry" {
+			t.Errorf("other arguments: %+v, %v", a, err)
+		}
+		if left := d.Pending(); len(left) != 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}
+
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := approval.NewDesk(limits)

@@ -60,7 +60,7 @@ func (r *run) askGateway(ctx context.Context, q approval.Request) {
 	}
 	defer response.Release()
 	if response.Err != nil {
-		r.log.Warn("a gateway gave no answer to an approval", "id", q.ID, "uid", r.caller.UID, "error", response.Err)
+		r.log.Warn("a gateway gave no answer to an approval", "id", q.ID, "uid", r.caller.UID, "error", cut(response.Err.Message, maxText))
 		return
 	}
 	var a verdict
@@ -155,6 +155,10 @@ func (s *Server) list(params json.RawMessage, of audience) (any, error) {
 		if !may {
 			continue
 		}
+		if size > maxList {
+			list.More++
+			continue
+		}
 		entry := outlined(q)
 		entry.Token = token
 		text, err := json.Marshal(entry)
@@ -190,7 +194,7 @@ func shown(q approval.Request) sandboxd.ApprovalRequest {
 func outlined(q approval.Request) sandboxd.ApprovalRequest {
 	a := shown(q)
 	if len(q.Arguments) > maxArguments {
-		a.Arguments, a.Start = nil, cut(string(q.Arguments), maxArguments)
+		a.Arguments, a.Start = nil, cut(string(q.Arguments[:maxArguments+1]), maxArguments)
 	}
 	a.Rule, a.Task = cut(q.Rule, maxText), cut(q.Task, maxText)
 	a.Reasons, a.Evidence = cutAll(q.Reasons), cutAll(q.Evidence)

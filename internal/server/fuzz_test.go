@@ -45,6 +45,8 @@ func FuzzSession(f *testing.F) {
 		`{"jsonrpc":"2.0","id":1,"method":"status"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":{"token":"a"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":{"run":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"approvals/list"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"approvals/decide","params":{"id":"A","approve":true,"scope":"run","reason":"x"}}`,
 		execute(`"source":"return 1"`),
 		execute(`"source":"return 1","profile":"large","input":{"a":[1]},"servers":["s"],"token":"a","progress":true,"console":true,"traceparent":"00"`),
 		execute(`"source":"return 1","limits":{"wall_ms":1,"cpu_ms":1,"memory_bytes":20000000,"calls":1,"concurrent_calls":1,"output_bytes":1,` +
