@@ -70,8 +70,8 @@ type pattern struct {
 	compiled    func() *regexp.Regexp
 }
 
-// wordSet are words by their first letters.
-type wordSet map[string][]string
+// wordSet are words by how they begin.
+type wordSet map[[wordHead]byte][]string
 
 const wordHead = 2
 
@@ -80,18 +80,25 @@ func (w wordSet) add(words string) {
 		if plain, err := strconv.Unquote(word); err == nil {
 			word = plain
 		}
-		w[word[:wordHead]] = append(w[word[:wordHead]], word)
+		head := [wordHead]byte([]byte(word))
+		w[head] = append(w[head], word)
 	}
 }
 
-// in reports whether a text has one of the words, in any case.
+// in reports whether a text has one of the words, in any case of ASCII's letters.
 func (w wordSet) in(text []byte) bool {
 	if len(w) == 0 {
 		return false
 	}
-	lower := bytes.ToLower(text)
+	var room [200]byte
+	lower := append(room[:0], text...)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] += 'a' - 'A'
+		}
+	}
 	for i := 0; i+wordHead <= len(lower); i++ {
-		for _, word := range w[string(lower[i:i+wordHead])] {
+		for _, word := range w[[wordHead]byte(lower[i:])] {
 			if bytes.HasPrefix(lower[i:], []byte(word)) {
 				return true
 			}
@@ -188,8 +195,8 @@ func lazily(expression string) func() *regexp.Regexp {
 
 // isSecret holds what a pattern found against what its rule says of it.
 func (s *ruleSet) isSecret(r *rule, secret, match []byte) bool {
-	if len(bytes.Trim(bytes.ToLower(secret), string(bytes.ToLower(secret[:1])))) == 0 { // one letter, over and over
-		return false
+	if len(bytes.TrimLeft(secret, strings.ToLower(string(secret[:1]))+strings.ToUpper(string(secret[:1])))) == 0 {
+		return false // one letter, over and over
 	}
 	if r.entropy > 0 && entropy(secret) <= r.entropy {
 		return false
