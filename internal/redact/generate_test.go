@@ -37,6 +37,8 @@ var amended = map[string][]string{
 	"facebook-access-token": {`\d{15,16}`, `\d{14,15}\d`},
 	// The longer name is the shorter one and what may stand behind any name.
 	"mailchimp-api-key": {`MailchimpSDK.initialize|mailchimp`, `mailchimp`},
+	// Meant are words behind an s, and no newer tokens that begin with letters.
+	"vault-service-token": {`s\.[A-Za-z]{24}`, `^s\.[A-Za-z]{24}$`},
 	// A quoted text ends where a text would.
 	"curl-auth-user": {
 		`(?:\s|\z)`, `(?:["'\x60\s]|\z)`,
@@ -105,9 +107,28 @@ func TestRules(t *testing.T) {
 	if len(rules.rules) < 200 {
 		t.Errorf("%d rules", len(rules.rules))
 	}
+	keywords := map[*pattern]int{}
+	for _, k := range rules.keywords {
+		if k.pattern == nil {
+			continue
+		}
+		keywords[k.pattern]++
+		if k.pattern.boundary && classOf[k.text[0]]&inWord == 0 {
+			t.Errorf("%s: %q is to begin at the boundary of a word", k.pattern.id, k.text)
+		}
+	}
 	for _, r := range rules.rules {
+		if !regexp.MustCompile(`^[a-z0-9-]{1,60}$`).MatchString(r.id) {
+			t.Errorf("a mark for %q is not known again", r.id)
+		}
 		for _, p := range r.patterns {
-			p.compiled()
+			if keywords[p] == 0 {
+				t.Errorf("%s: a pattern without a keyword", r.id)
+			}
+			text := p.compiled().String()
+			if !p.assigned && strings.Contains(text, "^|") && !strings.Contains(text, `\s`) {
+				t.Errorf("%s: a line end is not as good as the start of a text", r.id)
+			}
 		}
 	}
 }
@@ -299,7 +320,7 @@ func writeAllow(out *bytes.Buffer, id string, t *table, used map[string]bool) er
 		if target == "line" { // a line of what? Two expressions for source code
 			continue
 		}
-		if regex = amend(id, regex, used); regex == "" {
+		if regex = amend(id, regex, used); regex == "" || strings.HasPrefix(regex, "AIza") { // keys that documents have: they look like keys
 			continue
 		}
 		if len(regex) > 500 { // too long to be tried without a reason

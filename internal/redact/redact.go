@@ -50,11 +50,11 @@ var Default = sync.OnceValue(func() *Redactor {
 })
 
 // Text returns text with a mark, [redacted: RULE], in place of each secret: the same slice if there is none. What it returns has
-// no more secrets to find.
+// no more secrets to find. Where a text has JSON, its numbers stay.
 func (r *Redactor) Text(text []byte) ([]byte, []Found) { return r.redact(text, 0, replaceAnywhere) }
 
 // JSON returns JSON of the same shape, with marks in place of secrets in its strings. Names of members count as strings; if more than
-// one becomes a mark, marks are numbered, so that no two are the same. Numbers stay. Of what is no JSON it does as Text.
+// one becomes a mark, marks are numbered, so that no two are the same. Numbers stay. What is no JSON after all is read as text.
 func (r *Redactor) JSON(text []byte) ([]byte, []Found) { return r.redact(text, 1, replaceInStrings) }
 
 // rounds is how often text is looked through again: what stands beside a secret can become one when the secret is gone.

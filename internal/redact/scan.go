@@ -17,25 +17,30 @@ type scan struct {
 	spans []span
 	work  int    // that is left
 	until []int  // by pattern: where its last secret ended
-	seen  []bool // by rule: it has a word that the rule asks for
-	later bool   // a rule was passed by, as no such word was seen before
+	seen  []bool // by rule: the text has a word that the rule asks for
+	later []bool // by rule: it was passed by, as no such word was seen before
 }
 
 // scan returns where the secrets of a text stand, and whether it could look through all of it.
 func (r *Redactor) scan(text []byte) ([]span, bool) {
 	s, _ := r.scanner.Get().(*scan)
 	if s == nil {
-		s = &scan{Redactor: r, until: make([]int, len(r.patterns)), seen: make([]bool, len(r.rules))}
+		s = &scan{Redactor: r, until: make([]int, len(r.patterns)), seen: make([]bool, len(r.rules)), later: make([]bool, len(r.rules))}
 	}
-	defer r.scanner.Put(s)
-	s.text, s.spans, s.work, s.later = text, nil, workAny+workEach*len(text), false
+	s.text, s.work = text, workAny+workEach*len(text)
 	clear(s.seen)
+	clear(s.later)
 	s.pass(false)
-	if s.later {
-		s.pass(true)
+	for i := range s.later {
+		if s.later[i] && s.seen[i] {
+			s.pass(true)
+			break
+		}
 	}
-	s.text = nil
-	return s.spans, s.work >= 0
+	spans, ok := s.spans, s.work >= 0
+	s.text, s.spans = nil, nil
+	r.scanner.Put(s)
+	return spans, ok
 }
 
 // pass looks for the keywords of all rules; again: of those that ask for a word elsewhere in the text.
@@ -68,7 +73,7 @@ func (s *scan) keyword(k *keyword, end int, again bool) {
 	case again && !p.only, k.exact != "" && string(s.text[start:end]) != k.exact:
 		return
 	case p.only && !s.seen[p.rule.index]:
-		s.later = true
+		s.later[p.rule.index] = true
 		return
 	case p.assigned:
 		s.assignment(p, start, end)
