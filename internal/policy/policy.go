@@ -55,6 +55,7 @@ type Policy struct {
 	rules   []rule
 	flows   []flow
 	limits  Limits
+	redact  AnswerRedaction
 
 	hash   string   // of the texts
 	byTool sync.Map // of [2]string, server and tool: *forTool
@@ -83,6 +84,15 @@ func (p *Policy) Asks() bool {
 		slices.ContainsFunc(p.flows, func(f flow) bool { return f.action == Ask })
 }
 
+// Redaction says where secrets are taken out of a call.
+type Redaction struct{ Arguments, Result bool }
+
+// AnswerRedaction says where secrets are taken out of the answer to a run.
+type AnswerRedaction struct{ Value, Console, Errors bool }
+
+// Redact returns what secrets are taken out of before it leaves the run for the caller.
+func (p *Policy) Redact() AnswerRedaction { return p.redact }
+
 // rule says what happens to calls of some tools.
 type rule struct {
 	name      string
@@ -92,6 +102,7 @@ type rule struct {
 	label     bool // it brings labels, and decides nothing
 	skipGuard bool
 	labels    []string
+	redact    Redaction
 	place     string // file:line
 	says      string // the reason that it gives
 }
@@ -134,6 +145,7 @@ type Decision struct {
 	Guard  bool     // whether a guard is to be asked, if there is one
 	Read   bool     // the call changes nothing, by all rules that match it
 	Labels []string // what its result brings into the run
+	Redact Redaction
 }
 
 // Decide says what happens to a call: the same for the same call, whatever was decided before.
@@ -192,6 +204,8 @@ func (p *Policy) byRules(c *Call, rules []int, tell *[]Step) Decision {
 				d.Labels = append(d.Labels, l)
 			}
 		}
+		d.Redact.Arguments = d.Redact.Arguments || r.redact.Arguments
+		d.Redact.Result = d.Redact.Result || r.redact.Result
 		if r.label {
 			continue
 		}
