@@ -163,6 +163,9 @@ type Call struct {
 	MS       float64   `json:"ms"`    // from dispatch to answer
 	Error    string    `json:"error,omitempty"`
 
+	// Redacted is how many secrets were taken out of its arguments and its result, as the policy wants it.
+	Redacted int `json:"redacted,omitempty"`
+
 	// Unchecked is why the arguments were not held against the schema that the gateway announced.
 	Unchecked string `json:"unchecked,omitempty"`
 }

@@ -25,6 +25,7 @@ type runOptions struct {
 	memory  string
 	profile string
 	input   *string // nil: not given
+	intent  string
 	seed    *int64
 	now     *int64 // milliseconds since 1970
 	zone    string
@@ -56,6 +57,7 @@ Where no daemon listens, a private one is started for the run.
 	}
 	f := c.Flags()
 	input := f.String("input", "", "a JSON value that the program sees as input")
+	f.StringVar(&o.intent, "intent", "", "what the user asked for, in the user's words: for the daemon's policy and guard")
 	seed := f.Int64("seed", 0, "where all that is random begins, as a result has it (--output json)")
 	now := f.String("now", "", "what the clock shows, as a result has it or such as 2026-01-31T12:00:00Z; it stands still then, but for timers")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -120,7 +122,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 
 // program reads the file and the options that go with it.
 func (o runOptions) program(file string) (sandboxd.Program, error) {
-	p := sandboxd.Program{Profile: o.profile, Progress: true, Seed: o.seed, Now: o.now, TimeZone: o.zone}
+	p := sandboxd.Program{Profile: o.profile, Progress: true, Intent: o.intent, Seed: o.seed, Now: o.now, TimeZone: o.zone}
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/server"
 	"github.com/sandboxd/sandboxd/internal/systemd"
 )
@@ -109,7 +110,10 @@ func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
 		log.Warn("no audit log: nothing of what programs do is recorded (audit.path: none)")
 		return nil, nil
 	}
-	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal()})
+	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal(), Redact: func(payload []byte) []byte {
+		clean, _ := redact.Default().JSON(payload)
+		return clean
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/near"
+	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -97,12 +98,23 @@ func outcome(ctx context.Context, run *Run, j *Judged, response rpc.Response, re
 		failed(ctx, run, j, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
 			len(answer.body), run.Limits.ResultBytes), nil, reply)
 	default:
-		run.settle(j, sandboxd.CallSucceeded, len(answer.body), "")
+		body := run.clean(j, answer.body)
+		run.settle(j, sandboxd.CallSucceeded, len(body), "")
 		read := run.trail.begin(j.n)
-		reply(wire.Result{ID: j.n, Form: answer.form}, answer.body)
-		read(answer.body)
-		conclude(ctx, run, j, answer.body)
+		reply(wire.Result{ID: j.n, Form: answer.form}, body)
+		read(body)
+		conclude(ctx, run, j, body)
 	}
+}
+
+// clean takes secrets out of what a tool gave, if policy wants that. Text can be JSON as well.
+func (r *Run) clean(j *Judged, result []byte) []byte {
+	if !j.decision.Redact.Result {
+		return result
+	}
+	clean, found := redact.Default().JSON(result)
+	r.redacted(j.n, found)
+	return clean
 }
 
 // maxMessage bounds the text of a failure that reaches the program.
@@ -113,6 +125,7 @@ func failed(ctx context.Context, run *Run, j *Judged, message string, result []b
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + " … (cut)"
 	}
+	message, result = string(run.clean(j, []byte(message))), run.clean(j, result)
 	if message == "" {
 		message = "the tool failed without saying why"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/evidence"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
+	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -111,6 +112,11 @@ func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
 		return &refusal{byPolicy, "policy", "the daemon has no policy, and so allows nothing: name one in its configuration, policy: FILE"}
 	}
 	j.decision = run.Policy.Decide(&c)
+	if j.decision.Redact.Arguments && j.decision.Action != policy.Deny {
+		if refused := j.redact(run, &c); refused != nil {
+			return refused
+		}
+	}
 	switch {
 	case j.decision.Action == policy.Deny:
 		return &refusal{decidedBy(j.decision.Rule), j.decision.Rule, j.decision.Reason}
@@ -121,6 +127,35 @@ func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
 		return &refusal{byLimit, "limits.per_caller.mutations_per_minute",
 			fmt.Sprintf("the caller has made its %d calls a minute that change something: wait, or change less", most)}
 	}
+	return nil
+}
+
+// redact takes secrets out of the arguments. What is left is what all others see, and so policy decides on it once more: nothing is more
+// allowed by what was taken out.
+func (j *Judged) redact(run *Run, c *policy.Call) *refusal {
+	clean, found := redact.Default().JSON(j.args.JSON)
+	if len(found) == 0 {
+		return nil
+	}
+	args, err := policy.ReadArguments(clean)
+	if err != nil {
+		return &refusal{byCheck, "arguments", "without the secrets in them, " + err.Error()}
+	}
+	before := j.decision
+	c.Args = args.Value
+	j.args, j.decision = args, run.Policy.Decide(c)
+	if before.Action < j.decision.Action {
+		j.decision.Action, j.decision.Rule, j.decision.Reason = before.Action, before.Rule, before.Reason
+	}
+	j.decision.Guard = j.decision.Guard || before.Guard
+	j.decision.Read = j.decision.Read && before.Read
+	j.decision.Redact.Result = j.decision.Redact.Result || before.Redact.Result
+	for _, l := range before.Labels {
+		if !slices.Contains(j.decision.Labels, l) {
+			j.decision.Labels = append(j.decision.Labels, l)
+		}
+	}
+	run.redacted(j.n, found)
 	return nil
 }
 

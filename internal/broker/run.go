@@ -15,6 +15,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
+	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -328,6 +329,15 @@ func (r *Run) deny(j *Judged) (over bool) {
 	}
 	r.denied++
 	return r.Policy != nil && r.Policy.Limits().DeniedPerRun > 0 && r.denied > r.Policy.Limits().DeniedPerRun
+}
+
+// redacted counts secrets that were taken out of a call.
+func (r *Run) redacted(n int, found []redact.Found) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range found {
+		r.calls[n-1].Redacted += f.Count
+	}
 }
 
 // uncheck notes why the arguments of a call were not held against its tool's schema.

@@ -60,7 +60,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 		},
 		began: time.Now(),
 	}
-	r.account.Approve = r.approve
+	r.account.Approve, r.redact = r.approve, r.account.Policy.Redact()
 	r.result = sandboxd.Result{
 		Run: r.account.ID, Token: p.Token, Value: json.RawMessage("null"), Console: []sandboxd.ConsoleLine{},
 		Seed: seed, Now: now, TimeZone: zone.name,

@@ -12,8 +12,10 @@ import (
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/broker"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
@@ -26,6 +28,7 @@ type run struct {
 	profile profile.Profile
 	limits  sandboxd.Limits
 	zone    zone
+	redact  policy.AnswerRedaction
 	account *broker.Run
 
 	began   time.Time               // when it was asked for
@@ -161,7 +164,7 @@ func (r *run) recover() {
 // print keeps console lines; Worker.Next refuses those over the limit.
 func (r *run) print(ctx context.Context, lines []wire.Line) {
 	for _, l := range lines {
-		line := sandboxd.ConsoleLine{Level: l.Level, Text: l.Text}
+		line := sandboxd.ConsoleLine{Level: l.Level, Text: r.clean(r.redact.Console, l.Text)}
 		r.result.Console = append(r.result.Console, line)
 		if r.program.Console {
 			r.notify(ctx, "run/console", sandboxd.Console{Run: r.account.ID, Token: r.program.Token, ConsoleLine: line})
@@ -185,6 +188,9 @@ func (r *run) done(ctx context.Context, d *wire.Done) {
 	switch kind {
 	case sandboxd.OutcomeOK:
 		r.result.Outcome, r.result.Value, r.result.Hint = kind, json.RawMessage(d.Value), d.Hint
+		if r.redact.Value {
+			r.result.Value, _ = redact.Default().JSON(r.result.Value)
+		}
 		return
 	case sandboxd.OutcomeError, sandboxd.OutcomeTimeout, sandboxd.OutcomeCPU, sandboxd.OutcomeMemory,
 		sandboxd.OutcomeOutput, sandboxd.OutcomeCalls, sandboxd.OutcomeDenied, sandboxd.OutcomeCrash:
@@ -204,6 +210,15 @@ func (r *run) done(ctx context.Context, d *wire.Done) {
 	r.end(kind, e)
 }
 
+// clean takes secrets out of text that leaves the run, if policy wants that.
+func (r *run) clean(wanted bool, text string) string {
+	if !wanted {
+		return text
+	}
+	clean, _ := redact.Default().Text([]byte(text))
+	return string(clean)
+}
+
 // measure reads the kernel's account of a worker that lives.
 func (r *run) measure() {
 	if cpu, err := r.worker.CPU(); err == nil {
@@ -216,6 +231,7 @@ func (r *run) measure() {
 
 func (r *run) end(kind sandboxd.Outcome, e *sandboxd.Error) {
 	e.Kind = kind
+	e.Message, e.Frame, e.Hint = r.clean(r.redact.Errors, e.Message), r.clean(r.redact.Errors, e.Frame), r.clean(r.redact.Errors, e.Hint)
 	r.result.Outcome, r.result.Error = kind, e
 }
 
@@ -230,6 +246,9 @@ func (r *run) close() *sandboxd.Result {
 		r.notify(context.Background(), "tools/cancel", sandboxd.ToolCancel{Run: r.account.ID, N: n})
 	}
 	r.result.Calls = r.account.Calls()
+	for i := range r.result.Calls {
+		r.result.Calls[i].Error = r.clean(r.redact.Errors, r.result.Calls[i].Error)
+	}
 	r.result.Stats.ToolMS = float64(r.account.ToolTime().Microseconds()) / 1000
 	if !r.started.IsZero() {
 		r.result.Stats.WallMS = since(r.started)

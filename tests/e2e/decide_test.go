@@ -149,6 +149,54 @@ func TestGuardDown(t *testing.T) {
 	}
 }
 
+// TestRedaction: a secret that passes where the policy watches is taken out, and passes where it does not.
+func TestRedaction(t *testing.T) {
+	t.Parallel()
+	d, _ := policed(t, `unknown: allow
+redact: [value, console, errors]
+rules:
+  - {name: out, tools: ["t.echo"], action: label, redact: [arguments]}
+  - {name: in, tools: ["t.secret", "t.leak"], action: label, redact: [result]}
+  - {name: small, tools: ["t.echo"], when: size(args.s) < 30, action: allow}
+`, "")
+	token := "gh" + "p_" + "Zx81kLmQ02vTr5yWn7Bd9CsEfGhJ3aPq4UoI" // in two, so that no scanner takes it for one that is out
+	secret := func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return text("the token is " + token + "."), nil
+	}
+	g := connect(t, d, tools{
+		"secret": secret, "open": secret,
+		"leak": func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return nil, errors.New("no entry for " + token)
+		},
+	}, sandboxd.Options{})
+
+	r := g.run(t, sandboxd.Program{Source: "return (await tools.t.secret({})).includes('gh' + 'p_')"})
+	if string(r.Value) != "false" || r.Calls[0].Redacted != 1 {
+		t.Errorf("the program got the secret: %s, %v, %+v", r.Value, r.Error, r.Calls)
+	}
+	r = g.run(t, sandboxd.Program{Source: `
+const s = await tools.t.open({})
+console.log(s)
+await tools.t.echo({s})
+return [s, s.includes('gh' + 'p_')]`})
+	if string(r.Value) != `["the token is [redacted: github-pat].",true]` {
+		t.Errorf("value %s, %v", r.Value, r.Error)
+	}
+	if len(r.Console) != 1 || r.Console[0].Text != "the token is [redacted: github-pat]." {
+		t.Errorf("console %v", r.Console)
+	}
+	calls := g.asked(r.Run)
+	if len(calls) != 2 || string(calls[1].Arguments) != `{"s":"the token is [redacted: github-pat]."}` || r.Calls[1].Redacted != 1 {
+		t.Errorf("sent: %+v, listed: %+v", calls, r.Calls)
+	}
+	r = g.run(t, sandboxd.Program{Source: "throw new Error(await tools.t.open({}))"})
+	ending{outcome: "error", message: "the token is [redacted: github-pat].", line: 1}.check(t, r)
+	r = g.run(t, sandboxd.Program{Source: "try { await tools.t.leak({}) } catch (e) { return e.message.includes('gh' + 'p_') }"})
+	if string(r.Value) != "false" || !strings.Contains(r.Calls[0].Error, "[redacted: github-pat]") {
+		t.Errorf("a failure gave %s, %+v", r.Value, r.Calls)
+	}
+}
+
 // audited is where a daemon writes its log, and the configuration that says so.
 func audited(t *testing.T) (file, config string) {
 	t.Helper()
