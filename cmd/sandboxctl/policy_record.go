@@ -75,7 +75,8 @@ func (r *replay) call(run *replayedRun, record audit.Record, e audit.CallDenied)
 
 // judged is what a policy decided on a call, if it was asked at all.
 func judged(e audit.CallDenied) (policy.Action, bool) {
-	asked := e.By == "" || slices.Contains([]string{"policy", "guard", "approval", "audit"}, e.By) ||
+	asked := slices.Contains([]string{"", "policy", "guard", "approval", "audit"}, e.By) || // an intent has none
+		slices.Contains([]string{policy.RuleDeny, policy.RuleCalls, policy.RuleMutations}, e.Rule) ||
 		e.By == "limit" && e.Decision != policy.Deny.String() // of a caller: policy had let it through
 	for _, a := range []policy.Action{policy.Deny, policy.Ask, policy.Allow} {
 		if e.Decision == a.String() {

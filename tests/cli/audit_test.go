@@ -96,7 +96,8 @@ func replayLog(ts *testscript.TestScript, _ bool, args []string) {
 	call("01RUN", 1, "github.list_issues", `{}`, "allow", "reads", "", first)
 	call("01RUN", 3, "mail.send", `{"to":"a@example.com"}`, "ask", "mail", "approval", first)
 	call("01RUN", 4, "mail.send", `{"to":"hunter2"}`, "ask", "mail", "approval", &audit.Seen{Denied: 1})
-	call("01RUN", 5, "db.drop_table", `{}`, "deny", "deny", "policy", &audit.Seen{Denied: 2})
+	call("01RUN", 5, "db.drop_table", `{}`, "deny", "deny", "deny", &audit.Seen{Denied: 2})
+	call("01RUN", 7, "nowhere.query", `{}`, "deny", "servers", "deny", first)
 	call("01RUN", 6, "db.query", `[]`, "deny", "", "check", first)
 	add(audit.RunEnd{Run: "01RUN", Outcome: "ok"})
 
