@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sandboxd/sandboxd/internal/approval"
+	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/evidence"
 	"github.com/sandboxd/sandboxd/internal/guard"
@@ -34,6 +35,7 @@ type Judged struct {
 type before struct {
 	labels []string
 	reads  []guard.Read
+	seen   *audit.Seen // nil: policy was not asked
 }
 
 // Who refuses a call.
@@ -104,6 +106,7 @@ func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
 		Caller: run.Caller, Task: run.Task,
 	}
 	c.Run, j.before = run.history()
+	j.before.seen.Annotations = c.Annotations
 	j.trigger = guard.UserRequest
 	if slices.Contains(c.Run.Labels, policy.LabelUntrusted) {
 		j.trigger = guard.ToolResult

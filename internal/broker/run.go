@@ -206,7 +206,12 @@ func (r *Run) history() (policy.Run, before) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := policy.Run{Calls: r.judged, Mutations: r.mutations, Denied: r.denied, Labels: slices.Clone(r.labels)}
-	b := before{labels: h.Labels}
+	b := before{labels: h.Labels, seen: &audit.Seen{Denied: h.Denied, Pending: []int{}}}
+	for _, e := range r.calls[:r.judged] {
+		if !e.answered() && e.State != sandboxd.CallDenied {
+			b.seen.Pending = append(b.seen.Pending, e.N)
+		}
+	}
 	for _, e := range slices.Backward(r.calls) {
 		if e.answered() && len(b.reads) < maxReads {
 			b.reads = append(b.reads, guard.Read{Call: e.N, Tool: brief(e.Server+"."+e.Tool, maxShown), Labels: e.labels, Bytes: e.Bytes})
