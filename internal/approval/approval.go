@@ -249,6 +249,7 @@ func (d *Desk) settle(id string, a Answer) error {
 
 // end takes a request that waits off the desk.
 func (d *Desk) end(w *waiting, a Answer) {
+	a.ID = w.ID
 	delete(d.pending, w.ID)
 	d.remember(w.ID, settled{a, w.Run})
 	w.answer <- a
