@@ -24,6 +24,7 @@ var levels = map[string]int{
 	"internal/jail":       0,
 	"internal/js":         0,
 	"internal/rawjson":    0,
+	"internal/redact":     0,
 	"internal/strictyaml": 0,
 	"internal/typescript": 0,
 	"internal/wire":       0,
