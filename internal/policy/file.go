@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,7 @@ type file struct {
 		Action string    `yaml:"action"`
 		Guard  string    `yaml:"guard"`
 		Labels []string  `yaml:"labels"`
+		Redact []string  `yaml:"redact"`
 	} `yaml:"rules"`
 	Flows []struct {
 		Name   string   `yaml:"name"`
@@ -49,6 +51,7 @@ type file struct {
 			Mutations *int64 `yaml:"mutations_per_minute"`
 		} `yaml:"per_caller"`
 	} `yaml:"limits"`
+	Redact []string `yaml:"redact"`
 }
 
 // Load reads a policy: a file, or a directory of *.yaml in the order of their names. Of several files all count: what one of
@@ -157,8 +160,8 @@ func (b *builder) add(name string, text []byte) {
 		if out.label = in.Action == "label"; out.label {
 			out.action = Allow // it makes nothing stricter
 			switch {
-			case len(in.Labels) == 0:
-				r.refuse(at, "action is label, and there are no labels")
+			case len(in.Labels) == 0 && len(in.Redact) == 0:
+				r.refuse(at, "action is label, and there are no labels and nothing to redact")
 			case slices.Contains(in.Labels, LabelRead):
 				r.refuse(at+".labels", "%s must stand at the rule that allows: it says of all that the rule allows that it changes nothing", LabelRead)
 			}
@@ -174,6 +177,10 @@ func (b *builder) add(name string, text []byte) {
 			r.refuse(at+".guard", "a rule that only labels does not decide whether the guard is asked")
 		}
 		out.skipGuard = in.Guard == "skip"
+		r.redacts(at+".redact", in.Redact, map[string]*bool{"arguments": &out.redact.Arguments, "result": &out.redact.Result})
+		if len(in.Redact) > 0 && out.action == Deny {
+			r.refuse(at+".redact", "a call that is denied has nothing to redact")
+		}
 		if in.When != "" || lines[at+".when"] > 0 {
 			if out.condition, err = compile(in.When, out.action, out.label); err != nil {
 				r.refuse(at+".when", "%v", err)
@@ -181,6 +188,7 @@ func (b *builder) add(name string, text []byte) {
 		}
 		b.rules = append(b.rules, out)
 	}
+	r.redacts("redact", f.Redact, map[string]*bool{"value": &b.redact.Value, "console": &b.redact.Console, "errors": &b.redact.Errors})
 	for i, in := range f.Flows {
 		at := fmt.Sprintf("flows[%d]", i)
 		out := flow{name: in.Name, from: in.From, to: in.To, place: lines.At(name, at)}
@@ -251,6 +259,20 @@ func (r reader) labelled(path string, labels []string) {
 	for i, l := range labels {
 		if !label.MatchString(l) {
 			r.refuse(fmt.Sprintf("%s[%d]", path, i), "%q is no label: want lower-case letters, digits, - and _", l)
+		}
+	}
+}
+
+// redacts sets the places that a list names.
+func (r reader) redacts(path string, names []string, places map[string]*bool) {
+	if len(names) == 0 && r.lines[path] > 0 {
+		r.refuse(path, "names nothing: want some of %s, or leave it out", strings.Join(slices.Sorted(maps.Keys(places)), ", "))
+	}
+	for i, name := range names {
+		if place, ok := places[name]; ok {
+			*place = true
+		} else {
+			r.refuse(fmt.Sprintf("%s[%d]", path, i), "%q: want some of %s", name, strings.Join(slices.Sorted(maps.Keys(places)), ", "))
 		}
 	}
 }

@@ -51,6 +51,7 @@ type Policy struct {
 	rules   []rule
 	flows   []flow
 	limits  Limits
+	redact  AnswerRedaction
 
 	byTool sync.Map // of [2]string, server and tool: []int, the rules whose tools match
 	known  counter
@@ -65,6 +66,15 @@ type Limits struct {
 // Limits returns what the policy limits. Counting is for its user.
 func (p *Policy) Limits() Limits { return p.limits }
 
+// Redaction says where secrets are taken out of a call.
+type Redaction struct{ Arguments, Result bool }
+
+// AnswerRedaction says where secrets are taken out of the answer to a run.
+type AnswerRedaction struct{ Value, Console, Errors bool }
+
+// Redact returns what secrets are taken out of before it leaves the run for the caller.
+func (p *Policy) Redact() AnswerRedaction { return p.redact }
+
 // rule says what happens to calls of some tools.
 type rule struct {
 	name      string
@@ -74,6 +84,7 @@ type rule struct {
 	label     bool // it brings labels, and decides nothing
 	skipGuard bool
 	labels    []string
+	redact    Redaction
 	place     string // file:line
 }
 
@@ -115,6 +126,7 @@ type Decision struct {
 	Guard  bool     // whether a guard is to be asked, if there is one
 	Read   bool     // the call changes nothing, by all rules that match it
 	Labels []string // what its result brings into the run
+	Redact Redaction
 }
 
 // Decide says what happens to a call: the same for the same call, whatever was decided before.
@@ -158,6 +170,8 @@ func (p *Policy) byRules(c *Call, tell *[]Step) Decision {
 			continue
 		}
 		d.Labels = append(d.Labels, r.labels...)
+		d.Redact.Arguments = d.Redact.Arguments || r.redact.Arguments
+		d.Redact.Result = d.Redact.Result || r.redact.Result
 		if r.label {
 			continue
 		}
