@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// jsonString is what stands between the quotes of a string.
+// jsonString is what stands between the quotes of a string, from where no more was looked at up to the closing one.
 type jsonString struct {
-	text     []byte
-	from, to int
+	text   []byte
+	at, to int
 }
 
 // closing is where the string that begins at from ends.
@@ -28,23 +28,22 @@ func closing(text []byte, from int) int {
 	return len(text)
 }
 
-// units widens a range until no escape is cut.
+// units widens a range until no escape is cut. Ranges come in order; what belongs to the one before is left out.
 func (s *jsonString) units(from, to int) (int, int) {
-	low, high := from, to
-	for at := s.from; at < to; {
-		n := bytes.IndexByte(s.text[at:to], '\\')
+	low, high := max(from, s.at), to
+	for s.at < to {
+		n := bytes.IndexByte(s.text[s.at:to], '\\')
 		if n < 0 {
+			s.at = to
 			break
 		}
-		size, _ := escape(s.text[at+n : s.to])
-		begin, end := at+n, at+n+max(size, 1)
-		if begin < from && from < end {
+		begin := s.at + n
+		size, _ := escape(s.text[begin:s.to])
+		s.at = begin + max(size, 1)
+		if begin < from && from < s.at {
 			low = begin
 		}
-		if begin < to && to < end {
-			high = end
-		}
-		at = end
+		high = max(high, s.at)
 	}
 	return low, high
 }

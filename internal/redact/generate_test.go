@@ -37,6 +37,8 @@ var amended = map[string][]string{
 	"facebook-access-token": {`\d{15,16}`, `\d{14,15}\d`},
 	// The longer name is the shorter one and what may stand behind any name.
 	"mailchimp-api-key": {`MailchimpSDK.initialize|mailchimp`, `mailchimp`},
+	// This is what each token begins with, and no token; nor should it look like one.
+	"aws-amazon-bedrock-api-key-short-lived": {`YmVkcm9jay5hbWF6b25hd3MuY29t`, `Ym[V]kcm9jay5hbWF6b25hd3MuY29t[\w+/=%-]*`},
 	// Meant are words behind an s, and no newer tokens that begin with letters.
 	"vault-service-token": {`s\.[A-Za-z]{24}`, `^s\.[A-Za-z]{24}$`},
 	// A quoted text ends where a text would.

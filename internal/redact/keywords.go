@@ -4,7 +4,7 @@ package redact
 type automaton struct {
 	classes [256]uint8 // of bytes that no keyword tells apart
 	next    [][width]uint16
-	found   [][]*keyword // by state
+	ends    [][]*keyword // by state: those that end there
 }
 
 const (
@@ -35,21 +35,21 @@ func newAutomaton(words []keyword) *automaton {
 			}
 			state = a.next[state][a.classes[c]]
 		}
-		a.found[state] = append(a.found[state], &words[i])
+		a.ends[state] = append(a.ends[state], &words[i])
 	}
 	a.link()
 	return a
 }
 
 func (a *automaton) add() uint16 {
-	a.next, a.found = append(a.next, [width]uint16{}), append(a.found, nil)
-	return uint16(len(a.found) - 1)
+	a.next, a.ends = append(a.next, [width]uint16{}), append(a.ends, nil)
+	return uint16(len(a.ends) - 1)
 }
 
 // link gives each state, in order of depth, the steps and the keywords of the longest shorter one.
 func (a *automaton) link() {
-	shorter := make([]uint16, len(a.found))
-	queue := make([]uint16, 1, len(a.found))
+	shorter := make([]uint16, len(a.ends))
+	queue := make([]uint16, 1, len(a.ends))
 	for i := 0; i < len(queue); i++ {
 		state := queue[i]
 		fallback := &a.next[shorter[state]]
@@ -59,9 +59,9 @@ func (a *automaton) link() {
 				if state != 0 {
 					shorter[to] = fallback[class] &^ hit
 				}
-				a.found[to] = append(a.found[to], a.found[shorter[to]]...)
+				a.ends[to] = append(a.ends[to], a.ends[shorter[to]]...)
 				queue = append(queue, to)
-				if a.found[to] != nil {
+				if a.ends[to] != nil {
 					a.next[state][class] |= hit
 				}
 			case state != 0:

@@ -64,26 +64,29 @@ func (r *Redactor) redact(text []byte, depth int, replace replacer) ([]byte, []F
 	found := map[string]int{}
 	for round := 0; ; round++ {
 		spans := r.find(text, depth)
-		if len(spans) > 0 && round == 0 && depth > 0 && !json.Valid(text) {
+		switch {
+		case len(spans) == 0:
+			return text, list(found)
+		case round == 0 && depth > 0 && !json.Valid(text):
 			return r.Text(text)
-		}
-		if len(spans) > 0 && round == rounds {
+		case round == rounds:
 			spans = all(text)
 		}
 		redacted := replace(text, spans, found)
-		done := bytes.Equal(redacted, text) // nothing to find, or nothing in a string
-		if !done {
-			text = redacted
+		if bytes.Equal(redacted, text) { // what was found stands between strings
+			return text, list(found)
 		}
-		if done || spans[0].rule == unchecked {
-			break
+		if text = redacted; spans[0].rule == unchecked {
+			return text, list(found)
 		}
 	}
-	var list []Found
+}
+
+func list(found map[string]int) (all []Found) {
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, Found{id, found[id]})
+		all = append(all, Found{id, found[id]})
 	}
-	return text, list
+	return all
 }
 
 // all is what stands for the secrets of a text that was not looked through.
@@ -97,7 +100,7 @@ type span struct {
 	rule     *rule
 }
 
-// views bounds how often a text is read as if it stood in a JSON string: JSON in a text in JSON has two.
+// views bounds how often a text is read as if it stood in a JSON string: JSON in a text in JSON takes two.
 const views = 3
 
 // find returns the secrets of a text, in order, none of which overlap. It looks at the text as it stands, at what it stands for if it
@@ -177,9 +180,6 @@ func (r *Redactor) marked(text []byte, s span) bool {
 type replacer func(text []byte, spans []span, found map[string]int) []byte
 
 func replaceAnywhere(text []byte, spans []span, found map[string]int) []byte {
-	if len(spans) == 0 {
-		return text
-	}
 	var out []byte
 	done := 0
 	for _, s := range spans {
@@ -201,9 +201,6 @@ func isMember(text []byte, s span) bool {
 
 // replaceInStrings puts marks into the strings of JSON only. What a span has of two strings becomes a mark in both.
 func replaceInStrings(text []byte, spans []span, found map[string]int) []byte {
-	if len(spans) == 0 {
-		return text
-	}
 	var out []byte
 	names := bytes.Count(text, []byte(markHead)) // numbers that names may have already
 	done, counted := 0, -1
@@ -212,17 +209,22 @@ func replaceInStrings(text []byte, spans []span, found map[string]int) []byte {
 		if quote < 0 {
 			break
 		}
-		s := jsonString{text, at + quote + 1, closing(text, at+quote+1)}
+		from := at + quote + 1
+		s := jsonString{text, from, closing(text, from)}
 		at = s.to + 1
+		if spans[0].from >= s.to {
+			continue
+		}
+		name := s.isName()
 		for len(spans) > 0 && spans[0].from < s.to {
-			from, to := s.units(max(spans[0].from, s.from), min(spans[0].to, s.to))
+			from, to := s.units(max(spans[0].from, from), min(spans[0].to, s.to))
 			if from < to {
 				id := spans[0].rule.id
 				if spans[0].from != counted {
 					counted = spans[0].from
 					found[id]++
 				}
-				if s.isName() {
+				if name {
 					if names++; names > 1 {
 						id = fmt.Sprintf("%s (%d)", id, names)
 					}

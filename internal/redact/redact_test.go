@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ var kinds = []struct {
 	}},
 	{"curl-auth-user", func() (string, string) {
 		s := of(12, alnum)
-		return "curl https://example.com \\\n  -u bob:" + s + " -v", s
+		return "curl https://example.com \\\n  " + "-u bob:" + s + " -v", s
 	}},
 }
 
@@ -188,8 +189,8 @@ func TestStays(t *testing.T) {
 	for _, text := range []string{
 		"", "a text of some words", `{"a":1,"b":[true,null,"x"]}`,
 		`{"id":"018f3c9e-7d1b-7c5a-9d53-2f1a6b0c4e8d","uuid":"f47ac10b-58cc-4372-a567-0e02b2c3d479"}`,
-		`{"sha":"da39a3ee5e6b4b0d3255bfef95601890afd80709","ref":"refs/heads/main"}`,
-		"commit da39a3ee5e6b4b0d3255bfef95601890afd80709 of sourcegraph/sourcegraph",
+		`{"sha":"` + of(40, hex) + `","ref":"refs/heads/main"}`,
+		"commit " + of(40, hex) + " of sourcegraph/sourcegraph",
 		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 		"the key is " + "AKIA" + "IOSFODNN7EXAMPLE, as in all examples",
 		`password = ""`, "password: changeme", `token = "${TOKEN}"`, "API_KEY=$API_KEY", `secret: "{{ .Values.secret }}"`, "api_key: xxxxxxxxxxxxxxxxxxxx",
@@ -219,25 +220,26 @@ func TestJSON(t *testing.T) {
 		in, want string
 		found    []redact.Found
 	}{
-		"value":             {`{"a":"x ` + aws + ` y","b":1.50}`, `{"a":"x ` + mark + ` y","b":1.50}`, []redact.Found{{"aws-access-token", 1}}},
-		"name and value":    {` { "api_key" : "` + pw + `" } `, ` { "api_key" : "` + generic + `" } `, []redact.Found{{"generic-api-key", 1}}},
-		"escaped name":      {`{"api\u005fkey":"` + pw + `"}`, `{"api\u005fkey":"` + generic + `"}`, []redact.Found{{"generic-api-key", 1}}},
-		"name":              {`{"` + aws + `":true}`, `{"` + mark + `":true}`, []redact.Found{{"aws-access-token", 1}}},
-		"names":             {`{"` + aws + `":1,"` + pat + `" :2,"` + aws + `x":3}`, `{"` + mark + `":1,"[redacted: github-pat (2)]" :2,"` + aws + `x":3}`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 1}}},
-		"name beside one":   {`{"` + mark + `":1,"` + aws + `":2}`, `{"` + mark + `":1,"[redacted: aws-access-token (2)]":2}`, []redact.Found{{"aws-access-token", 1}}},
-		"array":             {`["` + aws + `","` + pat + `","` + pat + `",12]`, `["` + mark + `","` + gh + `","` + gh + `",12]`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 2}}},
-		"escape before":     {`{"a":"\n` + aws + `\n"}`, `{"a":"\n` + mark + `\n"}`, []redact.Found{{"aws-access-token", 1}}},
-		"escape within":     {`{"a":"\u0041` + aws[1:] + `","é":"\ud83d\ude00"}`, `{"a":"` + mark + `","é":"\ud83d\ude00"}`, []redact.Found{{"aws-access-token", 1}}},
-		"escape after":      {`{"a":"` + aws + `\u0020\\"}`, `{"a":"` + mark + `\u0020\\"}`, []redact.Found{{"aws-access-token", 1}}},
-		"JSON in a text":    {`{"text":"{\"api_key\":\"` + pw + `\",\"n\":1}"}`, `{"text":"{\"api_key\":\"` + generic + `\",\"n\":1}"}`, []redact.Found{{"generic-api-key", 1}}},
-		"JSON in that":      {`"[\"{\\\"token\\\":\\\"` + pw + `\\\"}\"]"`, `"[\"{\\\"token\\\":\\\"` + generic + `\\\"}\"]"`, []redact.Found{{"generic-api-key", 1}}},
-		"number":            {`{"discord_client_id": 123456789012345678}`, `{"discord_client_id": 123456789012345678}`, nil},
-		"lines of a key":    {`["-----BEGIN PRIVATE ` + `KEY-----","` + of(64, alnum) + `",7,"","-----END PRIVATE ` + `KEY-----","x"]`, `["[redacted: private-key]","[redacted: private-key]",7,"","[redacted: private-key]","x"]`, []redact.Found{{"private-key", 1}}},
-		"better name":       {`{"token":"` + pat + `"}`, `{"token":"` + gh + `"}`, []redact.Found{{"github-pat", 1}}},
-		"longer than known": {`"` + pat + `Abc9"`, `"` + gh + `"`, []redact.Found{{"github-pat", 1}}},
-		"beside a secret":   {`"` + aws + pat + `"`, `"` + mark + gh + `"`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 1}}},
-		"no JSON":           {`{"a":` + aws + `}`, `{"a":` + mark + `}`, []redact.Found{{"aws-access-token", 1}}},
-		"open string":       {`{"a":"` + aws, `{"a":"` + mark, []redact.Found{{"aws-access-token", 1}}},
+		"value":                  {`{"a":"x ` + aws + ` y","b":1.50}`, `{"a":"x ` + mark + ` y","b":1.50}`, []redact.Found{{"aws-access-token", 1}}},
+		"name and value":         {` { "api_key" : "` + pw + `" } `, ` { "api_key" : "` + generic + `" } `, []redact.Found{{"generic-api-key", 1}}},
+		"escaped name":           {`{"api\u005fkey":"` + pw + `"}`, `{"api\u005fkey":"` + generic + `"}`, []redact.Found{{"generic-api-key", 1}}},
+		"name":                   {`{"` + aws + `":true}`, `{"` + mark + `":true}`, []redact.Found{{"aws-access-token", 1}}},
+		"names":                  {`{"` + aws + `":1,"` + pat + `" :2,"` + aws + `x":3}`, `{"` + mark + `":1,"[redacted: github-pat (2)]" :2,"` + aws + `x":3}`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 1}}},
+		"name beside one":        {`{"` + mark + `":1,"` + aws + `":2}`, `{"` + mark + `":1,"[redacted: aws-access-token (2)]":2}`, []redact.Found{{"aws-access-token", 1}}},
+		"array":                  {`["` + aws + `","` + pat + `","` + pat + `",12]`, `["` + mark + `","` + gh + `","` + gh + `",12]`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 2}}},
+		"escape before":          {`{"a":"\n` + aws + `\n"}`, `{"a":"\n` + mark + `\n"}`, []redact.Found{{"aws-access-token", 1}}},
+		"escape within":          {`{"a":"\u0041` + aws[1:] + `","é":"\ud83d\ude00"}`, `{"a":"` + mark + `","é":"\ud83d\ude00"}`, []redact.Found{{"aws-access-token", 1}}},
+		"escape after":           {`{"a":"` + aws + `\u0020\\"}`, `{"a":"` + mark + `\u0020\\"}`, []redact.Found{{"aws-access-token", 1}}},
+		"JSON in a text":         {`{"text":"{\"api_key\":\"` + pw + `\",\"n\":1}"}`, `{"text":"{\"api_key\":\"` + generic + `\",\"n\":1}"}`, []redact.Found{{"generic-api-key", 1}}},
+		"JSON in that":           {`"[\"{\\\"token\\\":\\\"` + pw + `\\\"}\"]"`, `"[\"{\\\"token\\\":\\\"` + generic + `\\\"}\"]"`, []redact.Found{{"generic-api-key", 1}}},
+		"number":                 {`{"discord_client_id": 123456789012345678}`, `{"discord_client_id": 123456789012345678}`, nil},
+		"lines of a key":         {`["-----BEGIN PRIVATE ` + `KEY-----","` + of(64, alnum) + `",7,"","-----END PRIVATE ` + `KEY-----","x"]`, `["[redacted: private-key]","[redacted: private-key]",7,"","[redacted: private-key]","x"]`, []redact.Found{{"private-key", 1}}},
+		"better name":            {`{"token":"` + pat + `"}`, `{"token":"` + gh + `"}`, []redact.Found{{"github-pat", 1}}},
+		"longer than known, too": {`"` + pat + `-x_y z"`, `"` + gh + ` z"`, []redact.Found{{"github-pat", 1}}},
+		"longer than known":      {`"` + pat + `Abc9"`, `"` + gh + `"`, []redact.Found{{"github-pat", 1}}},
+		"beside a secret":        {`"` + aws + pat + `"`, `"` + mark + gh + `"`, []redact.Found{{"aws-access-token", 1}, {"github-pat", 1}}},
+		"no JSON":                {`{"a":` + aws + `}`, `{"a":` + mark + `}`, []redact.Found{{"aws-access-token", 1}}},
+		"open string":            {`{"a":"` + aws, `{"a":"` + mark, []redact.Found{{"aws-access-token", 1}}},
 	} {
 		got, found := r.JSON([]byte(c.in))
 		if string(got) != c.want {
@@ -253,15 +255,15 @@ func TestText(t *testing.T) {
 	r := redact.Default()
 	pat, pw := "ghp_"+of(36, alnum), hard()
 	for in, want := range map[string]string{
-		pat:                              "[redacted: github-pat]",
-		pat + " " + pat:                  "[redacted: github-pat] [redacted: github-pat]",
-		"password: '" + pw + "'\n":       "password: '[redacted: generic-api-key]'\n",
-		"Grüße " + pat + " für dich":     "Grüße [redacted: github-pat] für dich",
-		"\xff" + pat + "\xff":            "\xff[redacted: github-pat]\xff",
-		`token := "` + pat + `" // 1`:    `token := "[redacted: github-pat]" // 1`,
-		`\"token\":\"` + pw + `\"`:       `\"token\":\"[redacted: generic-api-key]\"`,
-		"discord_client_id: 12345678901": "discord_client_id: 12345678901",
-		`curl -u "bob:` + pw + `" x`:     `curl -u "[redacted: curl-auth-user]" x`,
+		pat:                               "[redacted: github-pat]",
+		pat + " " + pat:                   "[redacted: github-pat] [redacted: github-pat]",
+		"password: '" + pw + "'\n":        "password: '[redacted: generic-api-key]'\n",
+		"Grüße " + pat + " für dich":      "Grüße [redacted: github-pat] für dich",
+		"\xff" + pat + "\xff":             "\xff[redacted: github-pat]\xff",
+		`token := "` + pat + `" // 1`:     `token := "[redacted: github-pat]" // 1`,
+		`\"token\":\"` + pw + `\"`:        `\"token\":\"[redacted: generic-api-key]\"`,
+		"discord_client_id: 12345678901":  "discord_client_id: 12345678901",
+		`curl ` + `-u "bob:` + pw + `" x`: `curl ` + `-u "[redacted: curl-auth-user]" x`,
 		// Of a mark that hides something, only a real one counts.
 		"[redacted: " + pat + "]": "[redacted: [redacted: github-pat]]",
 	} {
@@ -280,6 +282,23 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestAtOnce: one redactor for all.
+func TestAtOnce(t *testing.T) {
+	r := redact.Default()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for _, k := range kinds {
+				text, secret := k.make()
+				if out, _ := r.Text([]byte("x\n" + text + "\ny")); strings.Contains(string(out), secret) {
+					t.Errorf("%s: %q became %q", k.rule, text, out)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 // plain is text of a program's day, without secrets: issues as JSON, with names that rules look at.
 func plain(size int) []byte {
 	var b bytes.Buffer
@@ -293,27 +312,29 @@ func plain(size int) []byte {
 func TestHostile(t *testing.T) {
 	const size = 64 << 10
 	r := redact.Default()
-	least := func(text []byte) time.Duration {
+	least := func(redact func([]byte) ([]byte, []redact.Found), text []byte) time.Duration {
 		best := time.Hour
 		for range 3 {
 			start := time.Now()
-			r.Text(text)
+			redact(text)
 			best = min(best, time.Since(start))
 		}
 		return best
 	}
-	ordinary := least(plain(size))
+	ordinary := least(r.Text, plain(size))
 	for _, unit := range []string{
 		"key=", "glpat-", "AKIA", "dropbox=", "token=api=", "sk-", "s.", "ey", "-----BEGIN ", "-----BEGIN PRIVATE " + "KEY-----\n", "curl -u ", "curl\n -H \"X-Key: ",
 		`\u0041`, `\\`, `\`, `key="`, "api_key: aaaaaaaaaaaaaaaa ", "api_key: " + hard() + " ", "facebook|123456789012345|", "https://a.webhookb2", "[redacted: ",
 		"eyJ" + of(18, alnum) + ".eyJ" + of(18, alnum) + ".", "ghp_" + of(36, alnum), "ghp_" + strings.Repeat("a", 36), "SK" + of(32, hex), `{"key":"`, "token=" + of(200, alnum) + "=",
+		"\"\n\\ghp_" + of(36, alnum),
 	} {
 		text := bytes.Repeat([]byte(unit), size/len(unit))
-		if took := least(text); took > 200*ordinary {
+		if took := least(r.Text, text); took > 200*ordinary {
 			t.Errorf("%q, over and over: %v, plain text %v", unit, took, ordinary)
 		}
-		if _, found := r.JSON([]byte(mustJSON(map[string]any{"x": string(text)}))); found != nil && len(found) == 0 {
-			t.Error("an empty list")
+		text = []byte(mustJSON(map[string]any{"x": string(text)}) + strings.Repeat(" ", size))
+		if took := least(r.JSON, text); took > 400*ordinary {
+			t.Errorf("%q, over and over in a string: %v, plain text %v", unit, took, ordinary)
 		}
 	}
 }

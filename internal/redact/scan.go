@@ -54,7 +54,7 @@ func (s *scan) pass(again bool) {
 		if state&hit == 0 {
 			continue
 		}
-		for _, k := range a.found[state&^hit] {
+		for _, k := range a.ends[state&^hit] {
 			if s.keyword(k, i+1, again); s.work < 0 {
 				return
 			}
@@ -127,7 +127,7 @@ func (s *scan) value(p *pattern, start, at int) bool {
 				for name > 0 && start-name < 50 && classOf[s.text[name-1]]&inName != 0 {
 					name--
 				}
-				s.found(p, from+loc[2], from+loc[3], s.text[name:from+loc[1]], from+len(window))
+				s.take(p, from+loc[2], from+loc[3], s.text[name:from+loc[1]], from+len(window))
 				return true
 			}
 		}
@@ -159,12 +159,12 @@ func (s *scan) match(p *pattern, at int) bool {
 			break
 		}
 	}
-	s.found(p, shift+from, shift+to, s.text[max(0, shift+loc[2]):shift+loc[3]], end)
+	s.take(p, shift+from, shift+to, s.text[max(0, shift+loc[2]):shift+loc[3]], end)
 	return true
 }
 
-// found takes a secret, unless it is allowed; the expression had the text up to end.
-func (s *scan) found(p *pattern, from, to int, match []byte, end int) {
+// take takes a secret, unless it is allowed; the expression had the text up to end.
+func (s *scan) take(p *pattern, from, to int, match []byte, end int) {
 	if quote := s.text[from]; to-from > 2 && classOf[quote]&inQuote != 0 && quote == s.text[to-1] {
 		from, to = from+1, to-1
 	}
@@ -181,15 +181,15 @@ func (s *scan) try(n int) bool {
 	return s.work >= 0
 }
 
-// whole is where a secret ends that goes on: behind what an expression was given, or in the middle of a word.
+// whole is where a secret ends that goes on: behind what an expression was given, or in the middle of what looks like one word.
 func (s *scan) whole(to, end int) int {
 	switch {
 	case to == len(s.text):
 		return to
 	case to == end:
 		return s.run(to, len(s.text), anything&^(inSpace|inQuote|inTick))
-	case classOf[s.text[to-1]]&inWord != 0:
-		return s.run(to, len(s.text), inWord)
+	case classOf[s.text[to-1]]&(inWord|inDash) != 0:
+		return s.run(to, len(s.text), inWord|inDash)
 	}
 	return to
 }
@@ -233,6 +233,7 @@ const (
 	inQuote              // ['"]
 	inTick               // `
 	inEquals             // =
+	inDash               // -
 	inOther              // none of these
 	anything = 1<<iota - 1
 )
@@ -242,8 +243,10 @@ var classOf = func() (all [256]uint16) {
 		switch c := byte(c); {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
 			all[c] = inWord | inName | inValue
-		case c == '.', c == '-':
+		case c == '.':
 			all[c] = inName | inValue
+		case c == '-':
+			all[c] = inName | inValue | inDash
 		case c == '=':
 			all[c] = inValue | inEquals
 		case c == '+', c == '/', c == ':', c == '%':
