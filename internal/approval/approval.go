@@ -66,6 +66,7 @@ type Desk struct {
 
 	mu       sync.Mutex // guards what follows
 	pending  map[string]*waiting
+	bytes    int                 // arguments of what waits
 	byCaller map[string]int      // requests that wait
 	answered map[string]settled  // by id: the last ones, for those who answer too late
 	order    []string            // of answered, oldest first
@@ -78,6 +79,9 @@ type Limits struct {
 	PerCaller int           // of one
 	Wait      time.Duration // until a request is denied
 }
+
+// maxBytes bounds the arguments on a desk, whatever a profile lets one call have.
+const maxBytes = 64 << 20
 
 // kept is how many answers a desk remembers, for those who come too late.
 const kept = 1000
@@ -112,7 +116,7 @@ func NewDesk(l Limits) *Desk {
 }
 
 // Ask waits until a request is answered, at most for as long as the desk lets it wait; then it is denied. It returns an error only
-// if ctx ends first. Tell is told of the request, with its id and times, once it can be answered; it must not wait.
+// if ctx ends first. Tell is told of the request, with its id and times, once it can be answered. What it waits for keeps this call alone back.
 func (d *Desk) Ask(ctx context.Context, r Request, tell func(Request)) (Answer, error) {
 	w, answer := d.enter(r)
 	if w == nil {
@@ -155,18 +159,23 @@ func (d *Desk) enter(r Request) (*waiting, Answer) {
 		return full(d.limits.Pending, "all callers together")
 	case d.byCaller[r.Caller] >= d.limits.PerCaller:
 		return full(d.limits.PerCaller, "one caller")
+	case d.bytes+len(r.Arguments) > maxBytes:
+		return nil, Answer{By: "sandboxd", At: time.Now(),
+			Reason: fmt.Sprintf("calls with %d bytes of arguments wait for approval already, and may have %d together", d.bytes, maxBytes)}
 	}
 	r.ID, r.Asked = rand.Text(), time.Now()
 	r.Expires = r.Asked.Add(d.limits.Wait)
 	w := &waiting{r, make(chan Answer, 1)}
 	d.pending[r.ID] = w
 	d.byCaller[r.Caller]++
+	d.bytes += len(r.Arguments)
 	return w, Answer{}
 }
 
 func (d *Desk) leave(w *waiting) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.bytes -= len(w.Arguments)
 	if d.byCaller[w.Caller]--; d.byCaller[w.Caller] == 0 {
 		delete(d.byCaller, w.Caller)
 	}

@@ -228,6 +228,26 @@ func TestRoom(t *testing.T) {
 	})
 }
 
+// TestRoomForArguments: whatever a profile lets one call have, a desk keeps no more than so much.
+func TestRoomForArguments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := approval.NewDesk(limits)
+		ctx, cancel := context.WithCancel(t.Context())
+		large := request("r", 1)
+		large.Arguments = make([]byte, 40<<20)
+		_, gone := ask(ctx, d, large)
+		if a, err := d.Ask(ctx, large, func(approval.Request) { t.Error("asked") }); err != nil || a.Approved || !strings.Contains(a.Reason, "41943040 bytes of arguments") {
+			t.Errorf("twice 40 MiB: %+v, %v", a, err)
+		}
+		cancel()
+		gone()
+		ctx, cancel = context.WithCancel(t.Context())
+		ask(ctx, d, large) // there is room again
+		cancel()
+		synctest.Wait()
+	})
+}
+
 func TestAnswerRefuses(t *testing.T) {
 	d := approval.NewDesk(limits)
 	if err := d.Answer("nothing", approval.Answer{Scope: approval.Once, By: "uid 0"}); !errors.Is(err, approval.ErrUnknown) {
