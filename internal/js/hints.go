@@ -144,7 +144,7 @@ func (e *Engine) syntaxHint(failure *Error, s *source) string {
 	case strings.ContainsAny(failure.Frame, "“”‘’"):
 		return "the line has typographic quotation marks: use \" or '"
 	case strings.HasSuffix(failure.Message, "Invalid destructuring binding target") && nestedDefault().MatchString(failure.Frame):
-		return "the engine can't read an array pattern that has defaults inside and one of its own: take that array apart on a line of its own"
+		return "the engine can't read `await` inside of an array pattern that has a default of its own: take that array apart on a line of its own"
 	case colonRefused().MatchString(failure.Message) && objectSyntax().MatchString(failure.Frame):
 		return "a statement can't begin with an object: write return { … }, or ({ … })"
 	}

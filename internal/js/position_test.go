@@ -149,7 +149,7 @@ func TestHints(t *testing.T) {
 		{"export * from 'x'", "SyntaxError: import is not available", "no modules"},
 		{"export { a } from 'x'", "SyntaxError: import is not available", "no modules"},
 		{"const s = “x”", "SyntaxError", "typographic"},
-		{"const { a: [b = 1] = [] } = {}", "SyntaxError: Invalid destructuring binding target", "on a line of its own"},
+		{"const { a: [b = await 1] = [] } = {}", "SyntaxError: Invalid destructuring binding target", "on a line of its own"},
 		{"const s: string = ‘x’", "SyntaxError", "typographic"},
 		{"const a = 1, b = 2\n{ a: a, b: b }", "SyntaxError", "write return { … }"},
 		{"{ \"a\": 1, \"b\": 2 }", "SyntaxError", "write return { … }"},
