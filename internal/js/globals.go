@@ -34,6 +34,7 @@ func (e *Engine) setGlobals() {
 	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	e.mendDates()
+	e.mendNumbers()
 	r.defineProperty, r.keyFor = method(r.reflect, "defineProperty"), method(e.global("Symbol"), "keyFor")
 	r.get = method(r.reflect, "get")
 	r.mapConstructor, r.mapGet, r.mapSet = e.global("Map"), e.protoMethod("Map", "get"), e.protoMethod("Map", "set")

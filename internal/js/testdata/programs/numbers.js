@@ -143,3 +143,9 @@ let a = 5, s = "5", o = { n: null, z: 0 };
 const r = [a++, ++a, a--, --a, s++, s, (a **= 2), (a %= 7), (a <<= 3), (a >>>= 1)];
 o.n ??= 1; o.z ||= 2; o.z &&= 3;
 return [r, o];
+
+//// numbers of big integers
+return [Number(2n ** 53n), Number(2n ** 64n), Number(-(2n ** 70n)), Number(12345678901234567890n), Number(2n ** 1024n), parseInt(2n ** 70n), Number(BigInt(Number.MAX_SAFE_INTEGER) + 2n), Math.round(Number(9007199254740993n)), new Number(2n ** 65n).valueOf(), isFinite(Number(10n ** 400n)), Number(9223372036854775808n), Number(-9223372036854775809n), [2n ** 64n].map(Number)].map(String);
+
+//// big integers and numbers compared
+return [2n ** 64n > 1e19, 2n ** 64n == 18446744073709551616, 2n ** 64n < 2 ** 63, 2n ** 64n == '18446744073709551616', 10n ** 20n > '5', 1n == true, [2n, 1, 3n].sort((a, b) => (a < b ? -1 : 1)).map(String), 2n > NaN, 2n < Infinity, BigInt(1e22), BigInt(Number.MAX_VALUE).toString().length].map(x => String(x));
