@@ -31,6 +31,7 @@ func (e *Engine) addFunctions() {
 	for _, class := range []string{"Map", "WeakMap"} {
 		e.addGetOrInsert(class)
 	}
+	e.mendAny()
 	symbol := e.global("Symbol")
 	for name, s := range map[string]**goja.Symbol{"asyncIterator": &e.asyncIterator, "dispose": &e.dispose, "asyncDispose": &e.asyncDispose} {
 		*s = goja.NewSymbol("Symbol." + name)
@@ -218,6 +219,56 @@ func (e *Engine) promiseTry(fc goja.FunctionCall) goja.Value {
 		e.call(c.reject, goja.Undefined(), ex.Value())
 	} else {
 		e.call(c.resolve, goja.Undefined(), v)
+	}
+	return c.promise
+}
+
+// mendAny gives the error of Promise.any a message, which it does not have in goja.
+func (e *Engine) mendAny() {
+	aggregate := e.global("AggregateError")
+	construct, _ := goja.AssertConstructor(e.real.plainError)
+	call, _ := insideOf(e.global("Promise").Get("any").(*goja.Object))
+	*call = func(fc goja.FunctionCall) goja.Value { return e.promiseAny(fc, construct, aggregate) }
+}
+
+func (e *Engine) promiseAny(fc goja.FunctionCall, construct goja.Constructor, aggregate *goja.Object) goja.Value {
+	class, ok := fc.This.(*goja.Object)
+	if !ok {
+		panic(e.newError(e.real.typeError, "Promise.any called on "+kindName(fc.This)))
+	}
+	c := e.newCapability(class)
+	errors := []any{}
+	left := 1 // that may still be fulfilled, and the loop
+	rejected := func() {
+		if left--; left == 0 {
+			v := must(construct(aggregate, e.vm.ToValue("All promises were rejected")))
+			hide(v, "errors", e.vm.NewArray(errors...))
+			e.call(c.reject, goja.Undefined(), v)
+		}
+	}
+	if ex := e.vm.Try(func() {
+		resolve := class.Get("resolve")
+		if !isCallable(orUndefined(resolve)) {
+			panic(e.newError(e.real.typeError, "Promise.resolve is not a function"))
+		}
+		e.iterationOf(fc.Argument(0)).each(func(v goja.Value) bool {
+			i, called := len(errors), false
+			errors = append(errors, goja.Undefined())
+			promise := e.call(resolve, class, v)
+			onRejected := e.native("", 1, func(fc goja.FunctionCall) goja.Value {
+				if !called {
+					called, errors[i] = true, fc.Argument(0)
+					rejected()
+				}
+				return goja.Undefined()
+			})
+			left++
+			e.call(promise.ToObject(e.vm).Get("then"), promise, c.resolve, onRejected)
+			return true
+		})
+		rejected()
+	}); ex != nil {
+		e.call(c.reject, goja.Undefined(), ex.Value())
 	}
 	return c.promise
 }

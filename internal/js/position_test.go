@@ -44,6 +44,7 @@ func TestPositions(t *testing.T) {
 		{"syntax: illegal break", "\nbreak", "2:1", "break"},
 		{"a tool's call site", "const x = 1\nawait tools.a.fail({})", "2:19", "await tools.a.fail({})"},
 		{"a tool's call site, multi-line", "await Promise.all([\n  tools.a.ok({}),\n  tools.a.fail({}),\n])", "3:15", "  tools.a.fail({}),"},
+		{"an error of a class of one's own", "class E extends Error {\n  constructor(m) { super(m); Error.captureStackTrace(this, E) }\n}\nfunction f() {\n  throw new E('x')\n}\nf()", "5:9", "  throw new E('x')"},
 		{"forged stack", "const e = new Error('x')\ne.message = 'y\\n\\tat program.js:9:9(1)'\nthrow e", "1:11", "const e = new Error('x')"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
