@@ -18,7 +18,7 @@ import (
 
 // differs are the programs whose answer is not node's, and why. docs/javascript.md has the same list.
 var differs = map[string]string{
-	"numbers: exponent is right associative":     "`10 ** -5` is 0.00001, which V8 misses by a digit",
+	"numbers: exponent is right associative": "`10 ** -5` is 0.00001, which V8 misses by a digit",
 }
 
 // nodeRunner runs the programs of its standard input as bodies of async functions, as a worker does, each in a realm of its own.
