@@ -3,6 +3,7 @@ package js
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -32,6 +33,7 @@ func (e *Engine) addFunctions() {
 		e.addGetOrInsert(class)
 	}
 	e.mendAny()
+	e.mendFromEntries()
 	symbol := e.global("Symbol")
 	for name, s := range map[string]**goja.Symbol{"asyncIterator": &e.asyncIterator, "dispose": &e.dispose, "asyncDispose": &e.asyncDispose} {
 		*s = goja.NewSymbol("Symbol." + name)
@@ -221,6 +223,39 @@ func (e *Engine) promiseTry(fc goja.FunctionCall) goja.Value {
 		e.call(c.resolve, goja.Undefined(), v)
 	}
 	return c.promise
+}
+
+// mendFromEntries has Object.fromEntries take entries with holes, `[, 1]`, which goja fails on.
+func (e *Engine) mendFromEntries() {
+	call, _ := insideOf(e.real.object.Get("fromEntries").(*goja.Object))
+	original := *call
+	*call = func(fc goja.FunctionCall) goja.Value {
+		entries, ok := arrayOf(fc.Argument(0))
+		if !ok || !slices.ContainsFunc(*entries.values, hasHole) {
+			return original(fc)
+		}
+		o := e.vm.NewObject()
+		e.iterationOf(fc.Argument(0)).each(func(v goja.Value) bool {
+			entry, ok := v.(*goja.Object)
+			if !ok {
+				panic(e.newError(e.real.typeError, kindName(v)+" is no entry: an entry is an array of a key and a value"))
+			}
+			key, value := e.propertyKey(get(entry, "0")), get(entry, "1")
+			if symbol, ok := key.(*goja.Symbol); ok {
+				o.DefineDataPropertySymbol(symbol, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			} else {
+				e.setAt(o, exactly(key.(goja.String)), value)
+			}
+			return true
+		})
+		return o
+	}
+}
+
+// hasHole says that key or value of an entry is missing in its array.
+func hasHole(entry goja.Value) bool {
+	a, ok := arrayOf(entry)
+	return ok && slices.Contains((*a.values)[:min(2, len(*a.values))], nil)
 }
 
 // mendAny gives the error of Promise.any a message, which it does not have in goja.

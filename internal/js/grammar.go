@@ -2,6 +2,7 @@ package js
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -23,6 +24,8 @@ func parseProgram(text string) (*ast.Program, error) {
 		return nil, err
 	}
 	associate(tree, text)
+	bindArguments(tree, text)
+	splitChains(tree, text)
 	return tree, nil
 }
 
@@ -202,4 +205,100 @@ func inParentheses(text string, x *ast.BinaryExpression, base int) bool {
 	open := len(before) - len(strings.TrimRight(before, "("+blanks))
 	between := text[int(x.Left.Idx1())-base : int(x.Right.Idx0())-base]
 	return open > 0 && strings.Count(before[len(before)-open:], "(") > strings.Count(between, ")")
+}
+
+// bindArguments names `arguments` in each function whose arrow functions use it. goja makes that object for a function that uses
+// it itself, and has arrow functions read another value, or fail, where it does not:
+//
+//	function debounce(f, ms) { let t; return function () { clearTimeout(t); t = setTimeout(() => f.apply(this, arguments), ms) } }
+func bindArguments(program *ast.Program, text string) {
+	if !strings.Contains(text, argumentsName) || !strings.Contains(text, "=>") {
+		return
+	}
+	walk(program, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FunctionLiteral); ok && f.Body != nil && arrowsUseArguments(f) {
+			at := 0
+			for at < len(f.Body.List) && isDirective(f.Body.List[at]) {
+				at++
+			}
+			use := &ast.ExpressionStatement{Expression: &ast.Identifier{Name: argumentsName, Idx: f.Body.LeftBrace}}
+			f.Body.List = slices.Insert(f.Body.List, at, ast.Statement(use))
+		}
+		return true
+	})
+}
+
+const argumentsName = "arguments"
+
+// arrowsUseArguments says that an arrow function inside of a function uses its `arguments`, and that it has no variable of that
+// name.
+func arrowsUseArguments(f *ast.FunctionLiteral) (use bool) {
+	declared := false
+	within := func(n ast.Node, visit func(ast.Node) bool) {
+		walk(n, func(inner ast.Node) bool {
+			if _, function := inner.(*ast.FunctionLiteral); function && inner != n {
+				return false
+			}
+			if b, ok := inner.(*ast.Binding); ok && names(b.Target, argumentsName) {
+				declared = true
+			}
+			return visit(inner)
+		})
+	}
+	within(f, func(n ast.Node) bool {
+		arrow, ok := n.(*ast.ArrowFunctionLiteral)
+		if !ok {
+			return true
+		}
+		within(arrow, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Identifier); ok && id.Name == argumentsName {
+				use = true
+			}
+			return true
+		})
+		return false
+	})
+	return use && !declared
+}
+
+// splitChains has the call of what a call in an optional chain returned be a chain around one of its own, (a?.b(1))?.(2) for
+// a?.b(1)?.(2). goja leaves a value too many behind when the inner one ends early, and takes it for another one later.
+func splitChains(program *ast.Program, text string) {
+	if !strings.Contains(text, "?.") {
+		return
+	}
+	t := tree{before: func(n ast.Node) {
+		outer, ok := n.(*ast.CallExpression)
+		if !ok {
+			return
+		}
+		callee := outer.Callee
+		if optional, ok := callee.(*ast.Optional); ok {
+			callee = optional.Expression
+		}
+		if inner, ok := callee.(*ast.CallExpression); ok && endsEarly(inner) {
+			outer.Callee = &ast.Optional{Expression: &ast.OptionalChain{Expression: inner}}
+		}
+	}}
+	t.statements(program.Body)
+}
+
+// endsEarly says that there is a `?.` in a chain.
+func endsEarly(x ast.Expression) bool {
+	for {
+		switch n := x.(type) {
+		case *ast.Optional:
+			return true
+		case *ast.CallExpression:
+			x = n.Callee
+		case *ast.DotExpression:
+			x = n.Left
+		case *ast.BracketExpression:
+			x = n.Left
+		case *ast.PrivateDotExpression:
+			x = n.Left
+		default:
+			return false
+		}
+	}
 }

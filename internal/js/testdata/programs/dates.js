@@ -129,3 +129,22 @@ return [
 
 //// years of five digits
 return [new Date(8.64e15).toISOString(), new Date(Date.UTC(12024, 0)).toISOString(), new Date(Date.UTC(-1, 0)).toISOString(), new Date(Date.UTC(12024, 0)).toJSON(), JSON.stringify(new Date(Date.UTC(12024, 0))), new Date('+012024-01-01').getTime(), new Date('-000001-01-01T00:00:00Z').toISOString(), new Date(Date.UTC(12024, 0)).toString(), new Date(Date.UTC(-1, 0)).toString(), new Date(Date.UTC(-1, 0)).toUTCString(), new Date(Date.UTC(20240, 5)).toUTCString(), new Date(Date.UTC(20240, 5)).toLocaleDateString()];
+
+//// dates and times of other locales
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)), e = new Date(Date.UTC(2024, 10, 15, 0, 5, 9)), g = new Date(Date.UTC(2024, 10, 15, 17, 5, 9));
+const opts = [[undefined], [{}], [{ year: 'numeric', month: '2-digit', day: '2-digit' }], [{ hour: '2-digit', minute: '2-digit' }], [{ hour: 'numeric', minute: '2-digit' }], [{ hour: '2-digit', minute: '2-digit', hour12: false }], [{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' }], [{ hour: '2-digit', minute: '2-digit', second: '2-digit' }], [{ timeStyle: 'short' }], [{ timeStyle: 'medium' }], [{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' }]];
+const out = []; for (const l of ['en-GB', 'en-AU', 'en-IN', 'en-CA', 'de-DE', 'fr-FR', 'es-ES', 'it-IT', 'pt-BR', 'ja-JP', 'sv-SE', 'de', 'fr', 'es', 'it', 'ja', 'sv']) for (const [o] of opts) for (const x of [d, e, g]) out.push(`${l} ${JSON.stringify(o)} ${x.toLocaleString(l, o)}`);
+return out;
+
+//// dates with names, in English of other countries
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)), e = new Date(Date.UTC(2024, 10, 15, 0, 5, 9));
+const opts = [{ year: 'numeric', month: 'long', day: 'numeric' }, { month: 'short', day: 'numeric' }, { month: 'long', year: 'numeric' }, { weekday: 'long' }, { month: 'long' }, { dateStyle: 'long' }, { dateStyle: 'medium' }, { dateStyle: 'medium', timeStyle: 'short' }, { day: '2-digit', month: 'short', year: 'numeric' }, { year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' }, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }];
+const out = []; for (const l of ['en-GB', 'en-AU', 'en-IN', 'en-CA']) for (const o of opts) for (const x of [d, e]) out.push(`${l} ${JSON.stringify(o)} ${x.toLocaleString(l, o)}`);
+for (const l of ['en-GB', 'en-IN', 'en-CA']) out.push(d.toLocaleDateString(l, { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }), d.toLocaleDateString(l, { dateStyle: 'full' }));
+for (const l of ['en-GB', 'fr-FR', 'en-CA', 'sv-SE', 'pt-BR']) out.push(d.toLocaleDateString(l, { dateStyle: 'short' }));
+return out;
+
+//// dates by their locale
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)); const out = [];
+for (const l of ['en-CA', 'sv-SE', 'en-GB', 'de-DE', 'ja-JP']) out.push(d.toLocaleDateString(l), d.toLocaleTimeString(l), d.toLocaleDateString(l, { timeZone: 'Asia/Tokyo' }), d.toLocaleString(l, { timeZone: 'America/New_York' }), new Intl.DateTimeFormat(l).format(d), new Intl.DateTimeFormat(l, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(d).map(p => p.value).join(''), new Intl.DateTimeFormat(l).resolvedOptions().locale);
+return [out, d.toLocaleString('sv-SE').replace(' ', 'T'), new Intl.DateTimeFormat('en-CA', { hour: 'numeric', minute: 'numeric' }).resolvedOptions().hourCycle];

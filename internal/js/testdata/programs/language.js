@@ -16,3 +16,18 @@ return [out, new A().m(), v, [{}, { p: [2] }].map(({ p: [z = 3] = [] }) => z)];
 const a = 1, b = 2, c = 3, o = { true: 1 };
 return [1 < 2 < 3, 3 > 2 > 1, a < b < c, (a < b) < c, a < (b < c), 3 > (2) > 1, ((3)) > ((2)) > ((1)), 5 > 4 > 3 > 2 === false,
   "a" in { a: 1 } in o, [] instanceof Array in o, 3 > [1, 2].map(x => x > (1 > 0)).length > 1, 0 < -5 < 10, 3 > 2 >= 1];
+
+//// arrow functions use the arguments of the function around them
+const join = (f) => function () { const later = () => f.apply(this, arguments); return later(); };
+function add() { return [1, 2].map(x => arguments[0] + x); }
+class A { constructor() { this.n = (() => arguments.length)(); } m() { const out = []; for (let i = 0; i < 2; i++) out.push(() => arguments[0] + i); return out.map(f => f()); } }
+async function later() { "use strict"; return (() => { const g = () => arguments[1]; return g(); })(); }
+return [join((a, b) => a + b)(1, 2), add(5), new A(1, 2).n, new A().m(7), await later(1, 2), (() => { const arguments_ = 1; return arguments_; })()];
+
+//// calls in optional chains
+const o = {}, b = null, f = { g: () => null, h: () => () => 5 };
+return [1, o.b?.()?.(), o.b?.(2)?.(3), o.b?.c()?.(), b?.()?.(), b?.x()(), f.g?.()?.(1), f.h?.(2)?.(3), f.g?.()?.x.y(), f.h()?.(), 4,
+  "a" + (o.b?.(2)?.(3) ?? "z") + Math.max(1, o.b?.(2)?.(3) ?? 7), o.b?.map(x => x)?.filter(Boolean)?.length, [o.b?.find(x => x)?.name?.toUpperCase?.()]];
+
+//// entries with holes
+return [Object.fromEntries([[, 1], ["a", 2], ["b", ,]]), Object.fromEntries([["k"]]), Object.fromEntries(new Map([["m", 1]]))];
