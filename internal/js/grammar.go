@@ -203,7 +203,8 @@ func relational(x *ast.BinaryExpression) bool {
 func inParentheses(text string, x *ast.BinaryExpression, base int) bool {
 	before := strings.TrimRight(text[:int(x.Idx0())-base], blanks)
 	open := len(before) - len(strings.TrimRight(before, "("+blanks))
-	between := text[int(x.Left.Idx1())-base : int(x.Right.Idx0())-base]
+	from, to := int(x.Left.Idx1())-base, int(x.Right.Idx0())-base
+	between := text[min(from, to):to] // goja miscounts names that are not of ASCII
 	return open > 0 && strings.Count(before[len(before)-open:], "(") > strings.Count(between, ")")
 }
 

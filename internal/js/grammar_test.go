@@ -25,6 +25,7 @@ func TestGrammar(t *testing.T) {
 		{"a parameter of that name", "function f(arguments) { return (() => arguments)() }; return f(1)", "ok 1"},
 		{"strict stays strict", "function f() { 'use strict'; return [this === undefined, (() => arguments[0])()] }; return f(2)", "ok [true,2]"},
 		{"comparisons that throw where they stand", "const o = {}\nreturn 1 < o.a.b < 3", "error 2:16 TypeError: Cannot read property 'b': `o.a` is undefined or null"},
+		{"comparisons of names that are not of ASCII", "const größe = 1, b = 3; return [größe < 2 < b, größe < größe < größe, (größe) < (größe < größe)]", "ok [true,true,false]"},
 		{"a chain ends at its parentheses", "const o = {}; return (o.a?.b(1))(2)", "error 1:33 TypeError: o.a?.b(1) is not a function"},
 		{"a chain that is deep", "const o = {}; return [o.a" + strings.Repeat("?.(1)", 300) + ", 2]", "ok [null,2]"},
 	} {

@@ -51,6 +51,9 @@ func (e *Engine) element(name, tag, attribute string) func(goja.FunctionCall) go
 		b.WriteUTF8String("<" + tag)
 		if attribute != "" {
 			value := e.toString(fc.Argument(0))
+			if s.Length()+len("&quot;")*value.Length() > maxString {
+				panic(e.newError(e.real.rangeError, "Invalid string length"))
+			}
 			b.WriteUTF8String(" " + attribute + `="`)
 			from := 0
 			for i := range value.Length() {

@@ -89,7 +89,7 @@ func TestThrown(t *testing.T) {
 		{"cause", "throw new Error('outer', { cause: new TypeError('inner') })", "Error: outer; cause: TypeError: inner"},
 		{"cause that is text", "throw new Error('outer', { cause: 'why' })", "Error: outer; cause: threw 'why', a string and not an Error"},
 		{"circular cause", "const e = new Error('x'); e.cause = e; throw e", "Error: x; cause: Error: x; cause: Error: x; cause: Error: x; cause: …"},
-		{"aggregate", "await Promise.any([Promise.reject(new Error('a')), Promise.reject(new Error('b'))])", "AggregateError; error 1: Error: a; error 2: Error: b"},
+		{"aggregate", "await Promise.any([Promise.reject(new Error('a')), Promise.reject(new Error('b'))])", "AggregateError: All promises were rejected; error 1: Error: a; error 2: Error: b"},
 		{"getter that throws", "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e", "threw a value that can't be described"},
 		{"proxy", "throw new Proxy({}, { get() { for (;;); } })", "threw [Proxy], a Proxy and not an Error"},
 	} {
