@@ -140,7 +140,7 @@ func TestRegressions(t *testing.T) {
 		{"JSON.parse: trailing comma", `JSON.parse('[1,]')`, "error 1:11 SyntaxError: Unexpected token ']' in JSON at position 3 (line 1 column 4)"},
 		{"JSON.parse: text after", `JSON.parse('1 x')`, "error 1:11 SyntaxError: Unexpected token 'x' in JSON at position 2 (line 1 column 3)"},
 		{"JSON.parse: nothing", `JSON.parse('')`, "error 1:11 SyntaxError: Unexpected end of JSON input"},
-		{"JSON.parse: undefined", `JSON.parse(undefined)`, "error 1:11 SyntaxError: Unexpected token 'u' in JSON at position 0 (line 1 column 1)"},
+		{"JSON.parse: undefined", `JSON.parse(undefined)`, "error 1:11 SyntaxError: JSON.parse was given undefined"},
 		{"JSON.parse: control character", `JSON.parse('"a\nb"')`, "error 1:11 SyntaxError: Unexpected token '\\n' in JSON at position 2 (line 1 column 3)"},
 		{"JSON.parse: bad escape", `JSON.parse('"\\u00g0"')`, "error 1:11 SyntaxError: Unexpected token 'u' in JSON at position 2 (line 1 column 3)"},
 		{"JSON.parse: not a word", `JSON.parse('nul')`, "error 1:11 SyntaxError: Unexpected end of JSON input"},

@@ -3,6 +3,7 @@ package js
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -31,6 +32,8 @@ func (e *Engine) addFunctions() {
 	for _, class := range []string{"Map", "WeakMap"} {
 		e.addGetOrInsert(class)
 	}
+	e.mendAny()
+	e.mendFromEntries()
 	symbol := e.global("Symbol")
 	for name, s := range map[string]**goja.Symbol{"asyncIterator": &e.asyncIterator, "dispose": &e.dispose, "asyncDispose": &e.asyncDispose} {
 		*s = goja.NewSymbol("Symbol." + name)
@@ -218,6 +221,89 @@ func (e *Engine) promiseTry(fc goja.FunctionCall) goja.Value {
 		e.call(c.reject, goja.Undefined(), ex.Value())
 	} else {
 		e.call(c.resolve, goja.Undefined(), v)
+	}
+	return c.promise
+}
+
+// mendFromEntries has Object.fromEntries take entries with holes, `[, 1]`, which goja fails on.
+func (e *Engine) mendFromEntries() {
+	call, _ := insideOf(e.real.object.Get("fromEntries").(*goja.Object))
+	original := *call
+	*call = func(fc goja.FunctionCall) goja.Value {
+		entries, ok := arrayOf(fc.Argument(0))
+		if !ok || !slices.ContainsFunc(*entries.values, hasHole) {
+			return original(fc)
+		}
+		o := e.vm.NewObject()
+		e.iterationOf(fc.Argument(0)).each(func(v goja.Value) bool {
+			entry, ok := v.(*goja.Object)
+			if !ok {
+				panic(e.newError(e.real.typeError, kindName(v)+" is no entry: an entry is an array of a key and a value"))
+			}
+			key, value := e.propertyKey(get(entry, "0")), get(entry, "1")
+			if symbol, ok := key.(*goja.Symbol); ok {
+				o.DefineDataPropertySymbol(symbol, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			} else {
+				e.setAt(o, exactly(key.(goja.String)), value)
+			}
+			return true
+		})
+		return o
+	}
+}
+
+// hasHole says that key or value of an entry is missing in its array.
+func hasHole(entry goja.Value) bool {
+	a, ok := arrayOf(entry)
+	return ok && slices.Contains((*a.values)[:min(2, len(*a.values))], nil)
+}
+
+// mendAny gives the error of Promise.any a message, which it does not have in goja.
+func (e *Engine) mendAny() {
+	aggregate := e.global("AggregateError")
+	construct, _ := goja.AssertConstructor(e.real.plainError)
+	call, _ := insideOf(e.global("Promise").Get("any").(*goja.Object))
+	*call = func(fc goja.FunctionCall) goja.Value { return e.promiseAny(fc, construct, aggregate) }
+}
+
+func (e *Engine) promiseAny(fc goja.FunctionCall, construct goja.Constructor, aggregate *goja.Object) goja.Value {
+	class, ok := fc.This.(*goja.Object)
+	if !ok {
+		panic(e.newError(e.real.typeError, "Promise.any called on "+kindName(fc.This)))
+	}
+	c := e.newCapability(class)
+	errors := []any{}
+	left := 1 // that may still be fulfilled, and the loop
+	rejected := func() {
+		if left--; left == 0 {
+			v := must(construct(aggregate, e.vm.ToValue("All promises were rejected")))
+			hide(v, "errors", e.vm.NewArray(errors...))
+			e.call(c.reject, goja.Undefined(), v)
+		}
+	}
+	if ex := e.vm.Try(func() {
+		resolve := class.Get("resolve")
+		if !isCallable(orUndefined(resolve)) {
+			panic(e.newError(e.real.typeError, "Promise.resolve is not a function"))
+		}
+		e.iterationOf(fc.Argument(0)).each(func(v goja.Value) bool {
+			i, called := len(errors), false
+			errors = append(errors, goja.Undefined())
+			promise := e.call(resolve, class, v)
+			onRejected := e.native("", 1, func(fc goja.FunctionCall) goja.Value {
+				if !called {
+					called, errors[i] = true, fc.Argument(0)
+					rejected()
+				}
+				return goja.Undefined()
+			})
+			left++
+			e.call(promise.ToObject(e.vm).Get("then"), promise, c.resolve, onRejected)
+			return true
+		})
+		rejected()
+	}); ex != nil {
+		e.call(c.reject, goja.Undefined(), ex.Value())
 	}
 	return c.promise
 }

@@ -88,11 +88,16 @@ func (e *Engine) describeError(o *goja.Object, at []goja.StackFrame, fields map[
 	if at == nil {
 		return
 	}
+	o.DefineDataProperty("stack", stackText(o, at), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// stackText is the stack of an error that was made at a place.
+func stackText(o *goja.Object, at []goja.StackFrame) goja.Value {
 	var stack goja.StringBuilder
 	stack.WriteUTF8String(errorTitle(o))
 	for i := range at {
 		stack.WriteUTF8String("\n\tat ")
 		at[i].WriteToValueBuilder(&stack)
 	}
-	o.DefineDataProperty("stack", stack.String(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return stack.String()
 }

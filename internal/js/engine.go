@@ -185,6 +185,9 @@ func (e *Engine) begin(p Program, h Host) bool {
 	}
 	e.json.eager = tellsApart(p.Source)
 	e.regexps.patchable = patches(p.Source)
+	if asksLastMatch(p.Source) {
+		e.regexps.keepLastMatch()
+	}
 	e.dog.begin(e.limits)
 	return true
 }

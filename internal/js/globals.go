@@ -34,6 +34,8 @@ func (e *Engine) setGlobals() {
 	r.bigIntPrototype = e.prototype("BigInt")
 	r.mapForEach, r.setForEach = e.protoMethod("Map", "forEach"), e.protoMethod("Set", "forEach")
 	e.mendDates()
+	e.mendNumbers()
+	e.mendRadix()
 	r.defineProperty, r.keyFor = method(r.reflect, "defineProperty"), method(e.global("Symbol"), "keyFor")
 	r.get = method(r.reflect, "get")
 	r.mapConstructor, r.mapGet, r.mapSet = e.global("Map"), e.protoMethod("Map", "get"), e.protoMethod("Map", "set")
@@ -60,6 +62,7 @@ func (e *Engine) setGlobals() {
 	e.vm.GlobalObject().Delete("GoError") // goja's own: nothing here makes one
 	e.boundStrings()
 	e.addFunctions()
+	e.addLegacy()
 	e.addIterators()
 	e.arrayEnds()
 	e.arraySorts()

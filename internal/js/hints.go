@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sandboxd/sandboxd/internal/near"
 )
 
 // absent are names that programs written for node or a browser use, and what there is instead.
@@ -41,6 +43,22 @@ var absent = map[string]string{
 	"sessionStorage":    noBrowser,
 	"alert":             noBrowser,
 	"prompt":            noBrowser,
+	"_":                 noModules,
+	"lodash":            noModules,
+	"moment":            noModules,
+	"dayjs":             noModules,
+	"$":                 noBrowser,
+	"jQuery":            noBrowser,
+	"await":             notAsync,
+	"None":              "there is no None: use null",
+	"True":              "there is no True: use true",
+	"False":             "there is no False: use false",
+	"args":              isInput,
+	"params":            isInput,
+	"inputs":            isInput,
+	"callTool":          isTools,
+	"call_tool":         isTools,
+	"mcp":               isTools,
 	"self":              "there is no self: use globalThis",
 	"Blob":              "there is no Blob: use strings, or Uint8Array",
 	"File":              "there is no File: use strings, or Uint8Array",
@@ -63,12 +81,15 @@ const (
 	noProcess = "a program has no files, environment or process: what it is to know comes as `input`"
 	noThreads = "a program has one thread: use promises"
 	noBrowser = "a program does not run in a browser: return what is to be shown"
+	notAsync  = "this await stands in a function that is not async: write async before its parameters, and await Promise.all(…) around a map"
+	isInput   = "what the program was given is `input`"
+	isTools   = "tools are functions of their servers"
 )
 
 // instead adds to a hint how tools are called, and on which servers.
 func (e *Engine) instead(hint string) string {
 	switch hint {
-	case noNetwork, noModules, noProcess, noBrowser:
+	case noNetwork, noModules, noProcess, noBrowser, isTools:
 	default:
 		return hint
 	}
@@ -92,6 +113,9 @@ var (
 	notDefined    = lazily(`^ReferenceError: (\S+) is not defined`)
 	ofUndefined   = lazily(`^TypeError: Cannot read property '.*' of undefined`)
 	importSyntax  = lazily(`^\s*(?:import\b|export\b.*\bfrom\b)|\bimport\s*[.(]`)
+	awaitBefore   = lazily(`\bawait\s+$`)
+	yieldBefore   = lazily(`\byield\s+$`)
+	pythonSyntax  = lazily(`^\s*(?:def|elif|for|if|while|try|except|with|class)\b[^{]*:\s*$`)
 	colonRefused  = lazily(`(?:Unexpected token :|found ":")$`)
 	objectSyntax  = lazily(`^\s*\{?\s*(?:[\pL_$][\pL\pN_$]*|"[^"]*"|'[^']*')\s*:`)
 	nestedDefault = lazily(`\[[^\]]*=[^\]]*\]\s*=`)
@@ -107,6 +131,9 @@ func (e *Engine) explain(failure *Error, at thrownPlace) {
 		failure.Hint = e.undefinedHint(m[1])
 		return
 	}
+	if e.reword(failure, at) {
+		return
+	}
 	missing := e.tools.missing
 	if missing != "" && ofUndefined().MatchString(failure.Message) && strings.Contains(failure.Frame, missing) {
 		failure.Message = e.tools.missingMessage()
@@ -115,6 +142,54 @@ func (e *Engine) explain(failure *Error, at thrownPlace) {
 	}
 	if at.Line > 0 {
 		e.nameReceiver(failure, at)
+	}
+	called, _, ok := strings.Cut(failure.Message, " is not a function")
+	if ok && missing != "" && (called == "TypeError: tools"+property(missing) || called == "TypeError: "+missing) {
+		failure.Message = e.tools.missingMessage()
+		failure.Hint = e.instead(isTools)
+		if of := e.tools.serversOf(missing); len(of) > 0 {
+			failure.Hint = "did you mean tools" + property(of[0]) + property(missing) + "?"
+		}
+	}
+	if strings.HasPrefix(failure.Message, "TypeError: Intl.") && strings.HasSuffix(failure.Message, " is not a constructor") {
+		failure.Hint = "Intl has NumberFormat, DateTimeFormat, Collator, PluralRules, ListFormat and RelativeTimeFormat"
+	}
+}
+
+// reword explains what goja says in words that don't tell what is wrong, or what to do.
+func (e *Engine) reword(failure *Error, at thrownPlace) bool {
+	switch failure.Message {
+	case "ReferenceError: Cannot access a variable before initialization":
+		e.nameEarly(failure, at)
+	case "TypeError: Assignment to constant variable.":
+		failure.Hint = "declare it with let instead of const"
+	case "TypeError: Dynamic object is not callable":
+		failure.Message = "TypeError: tools, or a server of it, is not a function"
+		failure.Hint = e.instead(isTools)
+	case "TypeError: Object has no member 'Symbol.iterator'":
+		if e.source.lowered == nil {
+			return false
+		}
+		failure.Message = "TypeError: `for await` goes through what is not iterable"
+		failure.Hint = "await a tool's answer first: for (const x of await tools.<server>.<tool>({ … }))"
+	default:
+		return false
+	}
+	return true
+}
+
+// nameEarly says which variable it was that was read before its declaration.
+func (e *Engine) nameEarly(failure *Error, at thrownPlace) {
+	text := e.source.compiled()
+	offset := byteOffset(text, at.Line, at.Column-1)
+	if at.Line == 0 || offset >= len(text) {
+		return
+	}
+	rest := text[offset:]
+	n := strings.IndexFunc(rest, func(r rune) bool { return !isNamePart(r) })
+	if name := rest[:max(n, 0)]; name != "" {
+		failure.Message = "ReferenceError: Cannot access '" + name + "' before initialization"
+		failure.Hint = "move its declaration up, before the code that uses it"
 	}
 }
 
@@ -125,28 +200,8 @@ func (e *Engine) undefinedHint(name string) string {
 	if slices.Contains(e.tools.names, name) {
 		return fmt.Sprintf("a server is a property of tools: await tools.%s.<tool>({ … })", name)
 	}
-	return ""
-}
-
-// otherLanguages are labels of code fences that say that what they hold is no program.
-var otherLanguages = []string{"bash", "sh", "shell", "zsh", "console", "python", "py", "ruby", "go", "java", "rust", "php", "sql", "html", "css", "yaml", "json", "xml", "text", "txt", "diff"}
-
-// syntaxHint explains the syntax errors whose message says little.
-func (e *Engine) syntaxHint(failure *Error, s *source) string {
-	switch {
-	case strings.HasSuffix(failure.Message, severalFences):
-		return "send one program, without anything around it"
-	case slices.Contains(otherLanguages, s.label):
-		return fmt.Sprintf("the code fence says %s: a program is JavaScript or TypeScript", s.label)
-	case importSyntax().MatchString(failure.Frame):
-		failure.Message = "SyntaxError: import is not available"
-		return e.instead(noModules)
-	case strings.ContainsAny(failure.Frame, "“”‘’"):
-		return "the line has typographic quotation marks: use \" or '"
-	case strings.HasSuffix(failure.Message, "Invalid destructuring binding target") && nestedDefault().MatchString(failure.Frame):
-		return "the engine can't read an array pattern that has defaults inside and one of its own: take that array apart on a line of its own"
-	case colonRefused().MatchString(failure.Message) && objectSyntax().MatchString(failure.Frame):
-		return "a statement can't begin with an object: write return { … }, or ({ … })"
+	if like := near.Names(name, append(e.source.declared(), e.vm.GlobalObject().GetOwnPropertyNames()...)); len(like) > 0 {
+		return "did you mean " + near.List(like) + "?"
 	}
 	return ""
 }

@@ -202,8 +202,8 @@ func (e *Engine) numberText(v goja.Value, fc goja.FunctionCall) goja.Value {
 
 func (e *Engine) dateText(fc goja.FunctionCall, need intl.Need) goja.Value {
 	ms := must(e.locales.dateTime(fc.This)).ToFloat()
-	e.locale(fc.Argument(0), nil)
-	f, err := intl.NewDateFormat(e.options(fc.Argument(1)), need)
+	locale := e.locale(fc.Argument(0), intl.KnowsDates)
+	f, err := intl.NewDateFormat(e.options(fc.Argument(1)), need, locale)
 	resolved(e, f, err)
 	if ms != ms {
 		return e.vm.ToValue("Invalid Date")

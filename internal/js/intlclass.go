@@ -59,8 +59,8 @@ func (e *Engine) intlClasses() []intlClass {
 				return e.numberOptions(s.locale, s.format.(*intl.NumberFormat))
 			}},
 		}},
-		{"DateTimeFormat", nil, func(s *intlSlot, o intl.Options) (err error) {
-			s.format, err = intl.NewDateFormat(o, intl.AnyDate)
+		{"DateTimeFormat", intl.KnowsDates, func(s *intlSlot, o intl.Options) (err error) {
+			s.format, err = intl.NewDateFormat(o, intl.AnyDate, s.locale)
 			return err
 		}, []intlMethod{
 			{"format", 1, true, func(s *intlSlot, fc goja.FunctionCall) goja.Value {
@@ -73,7 +73,8 @@ func (e *Engine) intlClasses() []intlClass {
 				if goja.IsUndefined(fc.Argument(0)) || goja.IsUndefined(fc.Argument(1)) {
 					panic(e.newError(e.real.typeError, "startDate or endDate cannot be undefined"))
 				}
-				return e.vm.ToValue(s.format.(*intl.DateFormat).Range(e.time(fc.Argument(0)), e.time(fc.Argument(1))))
+				text, err := s.format.(*intl.DateFormat).Range(e.time(fc.Argument(0)), e.time(fc.Argument(1)))
+				return e.vm.ToValue(resolved(e, text, err))
 			}},
 			{"resolvedOptions", 0, false, func(s *intlSlot, _ goja.FunctionCall) goja.Value {
 				return e.dateOptions(s.locale, s.format.(*intl.DateFormat))

@@ -14,12 +14,26 @@ func (e *Engine) jsonParse(fc goja.FunctionCall) goja.Value {
 	text := e.jsonText(fc.Argument(0))
 	reviver, ok := goja.AssertFunction(fc.Argument(1))
 	if !ok {
-		return e.parsed(e.json.parse(text))
+		v, err := e.json.parse(text)
+		return e.parsed(v, notText(fc.Argument(0), err))
 	}
 	root := e.vm.NewObject()
-	setOwn(root, "", e.parsed(e.json.read(text, true))) // each object is going to be changed
+	v, err := e.json.read(text, true) // each object is going to be changed
+	setOwn(root, "", e.parsed(v, notText(fc.Argument(0), err)))
 	r := reviving{e: e, reviver: reviver}
 	return r.value(root, named(""))
+}
+
+// notText says of what is no text why it can't be parsed: programs parse what a tool answered, which is parsed already.
+func notText(v goja.Value, err error) error {
+	if err == nil || goja.IsString(v) {
+		return err
+	}
+	name := kindName(v)
+	if isObject(v) {
+		name += ", which is no text: there is nothing to parse"
+	}
+	return fmt.Errorf("JSON.parse was given %s", name)
 }
 
 func (e *Engine) parsed(v goja.Value, err error) goja.Value {

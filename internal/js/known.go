@@ -1,6 +1,7 @@
 package js
 
 import (
+	"slices"
 	"strings"
 	"weak"
 
@@ -55,6 +56,10 @@ func (s *scene) look(x ast.Expression, depth int) known {
 		return s.variable(x.Name, depth)
 	case *ast.AwaitExpression:
 		return s.awaited(x.Argument, depth)
+	case *ast.CallExpression:
+		if s.promises(x.Callee) {
+			return known{kind: "a Promise: await is missing"}
+		}
 	case *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain, *ast.Optional:
 		left, member := receiver(x)
 		if left == nil || member == "" {
@@ -63,6 +68,32 @@ func (s *scene) look(x ast.Expression, depth int) known {
 		return s.property(s.look(left, depth+1), member)
 	}
 	return literal(x)
+}
+
+// promises says that a call gives a Promise: of a tool, or of an async function that is the only one of its name.
+func (s *scene) promises(callee ast.Expression) bool {
+	if server, _ := receiver(callee); server != nil {
+		left, _ := receiver(server)
+		id, ok := left.(*ast.Identifier)
+		return ok && id.Name == "tools"
+	}
+	id, ok := callee.(*ast.Identifier)
+	if !ok || s.variable(id.Name, 0).kind != "a function" {
+		return false
+	}
+	async := false
+	s.each(func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.Binding:
+			if names(n.Target, id.Name) {
+				f, arrow := n.Initializer.(*ast.ArrowFunctionLiteral)
+				async = async || arrow && f.Async
+			}
+		case *ast.FunctionLiteral:
+			async = async || n.Name != nil && n.Name.Name == id.Name && n.Async && !n.Generator
+		}
+	})
+	return async
 }
 
 func (s *scene) awaited(x ast.Expression, depth int) known {
@@ -258,4 +289,46 @@ func literal(x ast.Expression) known {
 		}
 	}
 	return known{}
+}
+
+// declared are the names that the program declares.
+func (s *source) declared() (list []string) {
+	text := s.compiled()
+	if len(text) > maxNamed {
+		return nil
+	}
+	tree, err := parseProgram(text)
+	if err != nil {
+		return nil
+	}
+	add := func(x ast.Expression) {
+		walk(x, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Identifier:
+				list = append(list, n.Name.String())
+			case *ast.PropertyShort:
+				list = append(list, n.Name.Name.String())
+			}
+			return true
+		})
+	}
+	walk(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Binding:
+			add(n.Target)
+		case *ast.ForDeclaration:
+			add(n.Target)
+		case *ast.FunctionLiteral:
+			if n.Name != nil {
+				list = append(list, n.Name.Name.String())
+			}
+		case *ast.ClassLiteral:
+			if n.Name != nil {
+				list = append(list, n.Name.Name.String())
+			}
+		}
+		return true
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
 }

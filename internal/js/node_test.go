@@ -18,16 +18,8 @@ import (
 
 // differs are the programs whose answer is not node's, and why. docs/javascript.md has the same list.
 var differs = map[string]string{
-	"classes: default parameters see earlier ones": nestedDefault,
-	"classes: destructuring of everything":         nestedDefault,
-	"library: string methods of html and others":   "strings have no `anchor`, `bold` and the like",
-	"numbers: exponent is right associative":       "`10 ** -5` is 0.00001, which V8 misses by a digit",
-	"numbers: radix":                               "digits beyond the precision of a number in other bases than ten, which the standard leaves free, are exact, and zeros in V8",
+	"numbers: exponent is right associative": "`10 ** -5` is 0.00001, which V8 misses by a digit",
 }
-
-const (
-	nestedDefault = "a default in an array pattern that has a default of its own, `{ a: [b = 1] = [] }`, is refused: Invalid destructuring binding target"
-)
 
 // nodeRunner runs the programs of its standard input as bodies of async functions, as a worker does, each in a realm of its own.
 const nodeRunner = `

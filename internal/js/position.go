@@ -162,12 +162,25 @@ func (s *source) findText(stack string) (at file.Position, depth int) {
 	for first > 0 && strings.HasPrefix(lines[first-1], "\tat ") {
 		first--
 	}
+	made, depth := file.Position{}, -1
 	for i, line := range lines[first:] {
 		if at, ok := framePosition(line); ok && s.holds(s.offset(at)) {
-			return at, i
+			if !s.callsParent(at) {
+				return at, i
+			}
+			if depth < 0 {
+				made, depth = at, i
+			}
 		}
 	}
-	return file.Position{}, -1
+	return made, depth
+}
+
+// callsParent says that a class of the program's own calls Error there: it is not the place that an error is of.
+func (s *source) callsParent(at file.Position) bool {
+	text := s.compiled()
+	before := strings.TrimRight(text[:max(0, min(byteOffset(text, at.Line, at.Column-1), len(text)))], blanks)
+	return strings.HasSuffix(before, "super") || strings.HasSuffix(before, "Error.captureStackTrace")
 }
 
 // framePosition reads `program.js:3:5(12)` out of a line of a stack.

@@ -8,7 +8,6 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
-	"github.com/dop251/goja/parser"
 )
 
 // nameReceiver says in goja's own type errors which expression it was, and what that is as far as is known: "Object
@@ -24,7 +23,7 @@ func (e *Engine) nameReceiver(failure *Error, at thrownPlace) {
 	if len(text) > maxNamed {
 		return
 	}
-	tree, err := parser.ParseFile(nil, fileName, text, 0, parser.WithDisableSourceMaps)
+	tree, err := parseProgram(text)
 	if err != nil {
 		return
 	}
@@ -196,7 +195,7 @@ func (s *scene) absent() (report string) {
 		switch n := n.(type) {
 		case *ast.ForOfStatement:
 			if s.covers(n.Source) {
-				report = fmt.Sprintf("`%s` is undefined or null, and not iterable", s.name(n.Source))
+				report = s.absentSource(n)
 			}
 		case *ast.SpreadElement:
 			if s.covers(n.Expression) {
@@ -204,7 +203,11 @@ func (s *scene) absent() (report string) {
 			}
 		case *ast.Binding:
 			if _, pattern := n.Target.(ast.Pattern); pattern && n.Initializer != nil && s.covers(n.Initializer) {
-				report = fmt.Sprintf("`%s` is undefined or null, and can't be taken apart", s.name(n.Initializer))
+				report = fmt.Sprintf("`%s`%s is undefined or null, and can't be taken apart", s.name(n.Initializer), s.orPart(n.Target, n.Initializer))
+			}
+		case *ast.ParameterList:
+			if n.Opening <= s.at && s.at <= n.Closing {
+				report = s.absentArgument(n)
 			}
 		case *ast.AssignExpression:
 			if left, member := receiver(n.Left); left != nil && n.Left.Idx0() <= s.at && s.at < n.Left.Idx1() {
@@ -213,6 +216,60 @@ func (s *scene) absent() (report string) {
 		}
 	})
 	return report
+}
+
+// absentSource explains a loop that could not go on: over nothing, or because of an item that it takes apart.
+func (s *scene) absentSource(n *ast.ForOfStatement) string {
+	name := s.name(n.Source)
+	target := ast.Expression(nil)
+	switch into := n.Into.(type) {
+	case *ast.ForDeclaration:
+		target = into.Target
+	case *ast.ForIntoVar:
+		target = into.Binding.Target
+	}
+	if _, pattern := target.(ast.Pattern); !pattern {
+		return fmt.Sprintf("`%s` is undefined or null, and not iterable", name)
+	}
+	item := fmt.Sprintf("an item of `%s`%s", name, s.orPart(target, nil))
+	if k := s.known(n.Source); k.kind != "an array" {
+		item = fmt.Sprintf("`%s`, or %s", name, item)
+	}
+	return item + " is undefined or null, and can't be taken apart"
+}
+
+// absentArgument explains a call of a function that takes an argument apart.
+func (s *scene) absentArgument(list *ast.ParameterList) string {
+	for _, b := range list.List {
+		if _, pattern := b.Target.(ast.Pattern); pattern {
+			return fmt.Sprintf("what the function was given for `%s`%s is undefined or null, and can't be taken apart", s.name(b.Target), s.orPart(b.Target, nil))
+		}
+	}
+	return ""
+}
+
+// orPart says that it may not be the value itself that could not be taken apart, but a part of it for which the pattern has a
+// pattern.
+func (s *scene) orPart(target, value ast.Expression) string {
+	var parts []string
+	if p, ok := target.(*ast.ObjectPattern); ok {
+		for _, property := range p.Properties {
+			keyed, ok := property.(*ast.PropertyKeyed)
+			if !ok {
+				continue
+			}
+			if _, pattern := keyed.Value.(ast.Pattern); pattern {
+				parts = append(parts, "`"+s.name(keyed.Key)+"`")
+			}
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		return ""
+	case value != nil && s.known(value).kind != "" && s.known(value).kind != "undefined" && s.known(value).kind != "null":
+		return "'s " + strings.Join(parts, " or ")
+	}
+	return ", or its " + strings.Join(parts, " or ") + ","
 }
 
 func (s *scene) uniterated() (report string) {

@@ -37,6 +37,8 @@ type regexps struct {
 	matcher regexp.Matcher
 	calls   int
 
+	lastMatch lastMatch
+
 	// patchable is set when the text of the program could change what RegExp.prototype's accessors answer.
 	patchable bool
 }
@@ -298,6 +300,9 @@ func (r *regexps) match(p *pattern, s *subject, at int, sticky bool) []int32 {
 	}
 	switch err {
 	case nil:
+		if found != nil && r.lastMatch.wanted {
+			r.lastMatch.note(s, found)
+		}
 		return found
 	case regexp.ErrStopped:
 		r.halt()
@@ -342,6 +347,7 @@ func patches(program string) bool {
 func (e *Engine) newCode() {
 	e.json.newCode()
 	e.regexps.patchable = true
+	e.regexps.keepLastMatch()
 }
 
 // shown is the source of a pattern, written so that it can stand in a literal.

@@ -155,7 +155,7 @@ func TestStillClock(t *testing.T) {
 		{"an interval", "const o = []; await new Promise(r => { const id = setInterval(() => { o.push(Date.now() - 1e12); if (o.length === 3) { clearInterval(id); r() } }, 7) }); return o", "ok [7,14,21]"},
 		{"a callback that takes long", "setTimeout(() => { for (const end = Date.now() + 100; Date.now() < end; ); }, 5); await new Promise(r => setTimeout(r, 10)); return Date.now() - 1e12", "ok 105"},
 		{"console.time", "console.time('x'); await tools.a.slow(); console.timeEnd('x'); return 1", "ok 1"},
-		{"Date without new", "return Date()", `ok "Sun Sep 09 2001 01:46:40 GMT+0000 (UTC)"`},
+		{"Date without new", "return Date()", `ok "Sun Sep 09 2001 01:46:40 GMT+0000 (Coordinated Universal Time)"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, h := run(t, js.Program{Source: c.text, Now: time.UnixMilli(1e12), Still: true, Limits: js.Limits{CPU: time.Minute}}, func(js.Call) js.Answer {

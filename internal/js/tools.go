@@ -95,6 +95,16 @@ func (t *toolbox) missingMessage() string {
 	return fmt.Sprintf("tools has no server `%s`; there are: %s", t.missing, near.List(near.First(t.missing, t.names)))
 }
 
+// serversOf are the servers that have announced a tool of that name.
+func (t *toolbox) serversOf(tool string) (of []string) {
+	for _, name := range t.names {
+		if _, ok := (&server{text: t.section(name)}).announced(tool); ok {
+			of = append(of, name)
+		}
+	}
+	return of
+}
+
 // server is one property of `tools`. Every name is a function: of the tools that were not announced nothing is known,
 // and a call of one that does not exist is counted and refused outside, with the names that are like it. `in` and
 // Object.keys know the announced ones. The names that the language itself asks any object for are no tools: answering

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/parser"
 )
 
 // The program becomes the body of an async function, which gives it await and return at the top. The function is
@@ -53,8 +52,7 @@ func (s *source) parse() (tree *ast.Program, bad *fault) {
 			tree, bad = nil, &fault{source: s, message: fmt.Sprint(x), offset: s.start}
 		}
 	}()
-	// Not goja.Parse: it keeps no positions. Source maps off: one would make the parser open the file it names.
-	tree, err := parser.ParseFile(nil, fileName, s.compiled(), 0, parser.WithDisableSourceMaps)
+	tree, err := parseProgram(s.compiled())
 	if err != nil {
 		return nil, s.fault(err)
 	}

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// DateFormat formats times as en-US. Its fields are options as they were resolved; empty is absent.
+// DateFormat formats times as en-US, and as a few other locales as far as those are known. Its fields are options as they were resolved; empty is absent.
 type DateFormat struct {
 	HourCycle, DateStyle, TimeStyle                     string
 	Weekday, Era, Year, Month, Day                      string
 	DayPeriod, Hour, Minute, Second, TimeZoneName, Zone string
 	FractionDigits                                      int
 
-	zone  *zone
-	space string // before AM and PM
+	zone   *zone
+	space  string      // before AM and PM
+	locale *dateLocale // nil: en-US
 }
 
 // Need says which fields a method is about: those that must be there, and those that are added if none of them is.
@@ -28,9 +29,9 @@ const (
 )
 
 // NewDateFormat resolves options, in the order that ECMA-402 reads them in.
-func NewDateFormat(o Options, need Need) (f *DateFormat, err error) {
+func NewDateFormat(o Options, need Need, locale string) (f *DateFormat, err error) {
 	defer caught(&err)
-	f = &DateFormat{space: "\u202f"}
+	f = &DateFormat{space: "\u202f", locale: dateLocaleOf(locale)}
 	if c := o.oneOf("calendar", "gregory"); c != "gregory" && c != "iso8601" {
 		fail("calendar %s is not supported: gregory is", clip(c))
 	}
@@ -38,9 +39,12 @@ func NewDateFormat(o Options, need Need) (f *DateFormat, err error) {
 		fail("numberingSystem %s is not supported: latn is", clip(n))
 	}
 	hour12 := o("hour12", Bool)
-	f.HourCycle = o.oneOf("hourCycle", "h12", "h11", "h12", "h23", "h24")
+	f.HourCycle = o.oneOf("hourCycle", f.locale.cycle(), "h11", "h12", "h23", "h24")
 	if hour12 != nil {
 		f.HourCycle = map[bool]string{true: "h12", false: "h24"}[hour12.(bool)] // node 20 has h24
+		if f.HourCycle == "h24" && f.locale.cycle() == "h23" {
+			f.HourCycle = "h23"
+		}
 	}
 	name := "UTC"
 	if v := o("timeZone", Text); v != nil {
@@ -50,6 +54,7 @@ func NewDateFormat(o Options, need Need) (f *DateFormat, err error) {
 	f.Zone = f.zone.name
 	f.readFields(o)
 	f.complete(need)
+	f.locale.check(f, locale)
 	return f, nil
 }
 
@@ -138,6 +143,8 @@ func (f *DateFormat) joined(date, clock []Part) []Part {
 	}
 	glue := ", "
 	switch {
+	case f.locale != nil && (f.Month == "numeric" || f.Month == "2-digit"):
+		glue = f.locale.glue
 	case f.Month == "long":
 		glue = " at "
 	case f.Month == "" && f.Year == "" && f.Day == "" && f.Hour != "":
@@ -152,6 +159,13 @@ func (f *DateFormat) datePattern() string {
 	named := f.Month == "short" || f.Month == "long" || f.Month == "narrow"
 	var p string
 	switch {
+	case f.locale != nil && year && month && day && !named:
+		p = f.locale.numbers
+	case f.locale != nil && month && day && named:
+		p = f.locale.named
+		if !year {
+			p = strings.TrimSuffix(strings.TrimSuffix(p, " y"), ",")
+		}
 	case year && month && day && named:
 		p = "M d, y"
 	case year && month && day:
@@ -224,11 +238,11 @@ func (f *DateFormat) field(c rune, t time.Time) Part {
 		return Part{"weekday", name(t.Weekday().String(), f.Weekday, 3)}
 	case 'M':
 		if f.Month == "numeric" || f.Month == "2-digit" {
-			return Part{"month", digits(int(t.Month()), f.Month)}
+			return Part{"month", digits(int(t.Month()), f.two(f.Month))}
 		}
 		return Part{"month", name(t.Month().String(), f.Month, 3)}
 	case 'd':
-		return Part{"day", digits(t.Day(), f.Day)}
+		return Part{"day", digits(t.Day(), f.two(f.Day))}
 	case 'y':
 		year := t.Year()
 		if year <= 0 {
@@ -246,6 +260,14 @@ func (f *DateFormat) field(c rune, t time.Time) Part {
 		return Part{"era", names[f.Era]}
 	}
 	return Part{}
+}
+
+// two is the width of a day or month in numbers.
+func (f *DateFormat) two(width string) string {
+	if f.locale != nil && f.locale.two && f.Year != "" && (f.Month == "numeric" || f.Month == "2-digit") {
+		return "2-digit"
+	}
+	return width
 }
 
 // name shortens an English name.
@@ -304,7 +326,11 @@ func (f *DateFormat) clock(t time.Time) (parts []Part) {
 		add("dayPeriod", f.dayPeriod(t))
 	} else if f.Hour != "" && half {
 		add("literal", f.space)
-		add("dayPeriod", map[bool]string{true: "AM", false: "PM"}[t.Hour() < 12])
+		am, pm := "AM", "PM"
+		if f.locale != nil {
+			am, pm = f.locale.am, f.locale.pm
+		}
+		add("dayPeriod", map[bool]string{true: am, false: pm}[t.Hour() < 12])
 	}
 	if f.Hour != "" && f.Minute == "" && f.Second != "" {
 		add("literal", " (second: ")
@@ -332,6 +358,10 @@ func (f *DateFormat) hour(h int) string {
 	case "h24":
 		return digits((h+23)%24+1, "2-digit")
 	}
+	// V8 writes an hour that is numeric beside a minute of two digits with one, but for that of a style.
+	if f.locale != nil && (f.locale.loose || f.TimeStyle == "" && (f.Minute == "2-digit" || f.Second == "2-digit")) {
+		return digits(h, f.Hour)
+	}
 	return digits(h, "2-digit")
 }
 
@@ -357,7 +387,15 @@ func (f *DateFormat) dayPeriod(t time.Time) string {
 const dash = "\u2009–\u2009"
 
 // Range is the text of two times: what they have in common is said once.
-func (f *DateFormat) Range(from, to time.Time) string {
+func (f *DateFormat) Range(from, to time.Time) (text string, err error) {
+	defer caught(&err)
+	if f.locale != nil {
+		fail("ranges of dates are supported in en-US only")
+	}
+	return f.between(from, to), nil
+}
+
+func (f *DateFormat) between(from, to time.Time) string {
 	from, to = from.In(f.zone.location), to.In(f.zone.location)
 	date, clock := f.datePattern() != "", len(f.clock(from)) > 0
 	if f.Format(from) == f.Format(to) && (date && (f.Year != "" || from.Year() == to.Year()) || sameDay(from, to)) {

@@ -191,3 +191,11 @@ let i = 0; const out = [];
 while (await Promise.resolve(i < 3)) { out.push(i); i++; }
 try { throw 1; } catch (e) { out.push(await Promise.resolve(e + 10)); } finally { out.push(await "fin"); }
 return out;
+
+//// the error of any
+try { await Promise.any([]) } catch (e) { return [e.message, e.errors, String(e), e.stack.split('\n')[0], e instanceof AggregateError] }
+
+//// the error of any, of a class of promises
+class P extends Promise { }
+const p = P.any([P.reject(1), P.reject(2)]);
+try { await p; } catch (e) { return [p instanceof P, e.message, e.errors, Object.keys(e), Promise.any.length, Promise.any.name]; }

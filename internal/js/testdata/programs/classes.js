@@ -171,3 +171,12 @@ return [Object.keys(A.prototype), Object.getOwnPropertyNames(A.prototype).sort()
 //// function names and lengths
 const a = () => {}, o = { m() {}, ["c" + 1]: function () {}, get g() { return 1; } };
 return [a.name, o.m.name, o.c1.name, (function () {}).name, (class {}).name, new Function("x", "return x").name, a.bind().name, Object.getOwnPropertyDescriptor(o, "g").get.name, ((x, y = 1, z) => {}).length];
+
+//// accessors, as they were defined once
+const o = {}; o.__defineGetter__('a', () => 1); o.__defineSetter__('a', function (v) { this.v = v }); o.a = 5; return [o.a, o.v, typeof o.__lookupGetter__('a'), typeof o.__lookupSetter__('a'), o.__lookupGetter__('zz') === undefined, new Date(0).getYear(), new Date(0).toGMTString(), (() => { const d = new Date(0); d.setYear(99); return d.getFullYear() })()];
+
+//// errors with a stack of their own
+class HttpError extends Error { constructor(s, m) { super(m); this.name = 'HttpError'; this.status = s; Error.captureStackTrace(this, this.constructor); } }
+const e = new HttpError(404, 'gone'), o = {};
+Error.captureStackTrace(o);
+return [e.stack.split('\n')[0], `${e}`, e.status, Object.keys(e), o.stack.split('\n')[0], e.stack.includes('HttpError:')];

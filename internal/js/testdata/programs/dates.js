@@ -99,3 +99,52 @@ return [nth(2024, 10, 4, 4), nth(2024, 0, 1, 3), nth(2024, 4, 1, 1)];
 //// overlap of intervals
 const iv = [["09:00", "10:30"], ["10:00", "11:00"], ["12:00", "13:00"]].map(p => p.map(t => new Date(`2024-01-01T${t}Z`).getTime())).sort((a, b) => a[0] - b[0]);
 return iv.reduce((out, [s, e]) => { const l = out.at(-1); if (l && s <= l[1]) l[1] = Math.max(l[1], e); else out.push([s, e]); return out; }, []).map(p => p.map(t => new Date(t).toISOString().slice(11, 16)));
+
+//// which texts are dates
+return [
+  '1704164645000', '170416464', '99999', '12345', '1704164645', '2024-01-02T03:04:05,678Z', '2024-01-02t03:04:05z',
+  '2024-01-02T03:04:05.Z', '2024-01-02 03:04:05.678', '2024-01-02 03:04:05Z', '2024-01-02 03:04:05 +0200',
+  '2024-01-02 03:04:05+02:00', '2024-01-02T03:04+02', '2024/1/2 3:04', '12/25/2024 5:30 PM', '12/25/2024, 5:30:00 PM',
+  '12-25-2024', '25 Dec 2024 17:30:00 +0100', 'December 25 2024', 'Dec 25 2024 5pm', '2024-12-25T17:30:00 GMT',
+  'Wed Dec 25 17:30:00 UTC 2024', 'Wed, 25 Dec 2024 17:30:00 EST', '25-12-2024', '2024-366', '0', '1', '32', '49', '50', '70',
+  '12', '13', 'May', 'May 5', '5 May', '10:00', '2024-01-02 24:00', '2024-1-2T3:4:5', '2024-01-02T3:04:05', '  2024-01-02  ',
+  '2024-01-02\n', '(comment) 2024-01-02', '2024-01-02 (comment)', 'Thu, 01 Jan 1970 00:00:00 GMT+0200', '1 2 3', '1/2',
+  '1.2.2024', '2024-00-10', '2024-01-00', '2024-01-32', '2024-01-31T23:59:60Z', '2024-01-31T23:60:00Z',
+  '2024-01-01T00:00:00+24:00', '2024-01-01T00:00:00+23:59', '20240102T030405Z', '2024-01-02T030405Z', 'Tomorrow', 'Q1 2024',
+  '1st Jan 2024', 'January 1st, 2024', 'Jan. 5, 2024', 'Sept 5, 2024', 'Monday 5 Feb 2024', 'abc 2024', 'abc 5 2024',
+  'x2024-01-01', '2024-01-01x', '2024年1月2日', 'null', 'undefined', '2024-01-02T03:04:05.678901+05:30', '+2024-01-01',
+  '-002024-01-01', '-000000-01-01T00:00:00Z', '2024-01-02T03:04:05 +0000', '1970-01-01T00:00:00.0000000Z', '3/14/15 9:26:53',
+  '11/11/1999', '1/1/49', '1/1/50', '1/1/100', '99', '100', '2024-06-15T12:00:00 PDT', 'Jun 15 2024 12:00 PDT',
+  'Jun 15 2024 12:00:00 AM', 'Jun 15 2024 12:00 pm Z', '2024-06-15 12:00:00 America/New_York', '2024-06-15T12:00:00[UTC]',
+  '15.06.2024 12:00', '2024, June 15', 'June 2024 15', 'Sat, 15 June 2024', '06-15-24', '2024-6', '6/2024', '2024/6',
+  '2024/06/15T10:00', '2024-06-15T', '2024-06T10:00Z', '2024T10:00Z', '2024-01-02', '2024-01-02T03:04', '2024-01-02T03:04:05',
+  '2024-01-02T03:04:05.678Z', '2024-01-02T03:04:05+05:30', '2024-01-02 03:04:05', '2024/01/02', '01/02/2024', '1/2/24',
+  'Jan 2, 2024', '2 Jan 2024', 'January 2, 2024 3:04 PM', 'Tue, 02 Jan 2024 03:04:05 GMT', 'Tue Jan 02 2024 03:04:05 GMT+0100',
+  'Tue Jan 02 2024 03:04:05 GMT+0100 (CET)', '2024-1-2', '2024-01', '2024', '20240102', '2024-13-01', '2024-02-30',
+  '2024-01-02T25:00', '2024-01-02T24:00:00Z', 'Jan 2024', '12:30', '2024-01-02T03:04:05.123456Z', '2024-01-02T03:04:05-0800',
+  '2024-01-02T03:04:05 PST', '2024-01-02 03:04:05 EST', '2024-01-02 3:04 pm', '+012024-01-01T00:00:00Z', '2024-W01-1', '',
+  'now', '2024-01-02Z', '2024-01-02T00Z', 'Mon, 2 Jan 2024', '2024.01.02', '02.01.2024', '31/12/2024', '2024-06-31',
+  'Sat Feb 30 2024', '2 January 2024 10:00 UTC', 'Jan-02-2024', '02-Jan-2024', '2024 Jan 2', 'Jan 2 2024 10:00:00 AM',
+].map(s => { const t = Date.parse(s); return `${s} => ${isNaN(t) ? "no date" : new Date(t).toISOString()}`; });
+
+//// years of five digits
+return [new Date(8.64e15).toISOString(), new Date(Date.UTC(12024, 0)).toISOString(), new Date(Date.UTC(-1, 0)).toISOString(), new Date(Date.UTC(12024, 0)).toJSON(), JSON.stringify(new Date(Date.UTC(12024, 0))), new Date('+012024-01-01').getTime(), new Date('-000001-01-01T00:00:00Z').toISOString(), new Date(Date.UTC(12024, 0)).toString(), new Date(Date.UTC(-1, 0)).toString(), new Date(Date.UTC(-1, 0)).toUTCString(), new Date(Date.UTC(20240, 5)).toUTCString(), new Date(Date.UTC(20240, 5)).toLocaleDateString()];
+
+//// dates and times of other locales
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)), e = new Date(Date.UTC(2024, 10, 15, 0, 5, 9)), g = new Date(Date.UTC(2024, 10, 15, 17, 5, 9));
+const opts = [[undefined], [{}], [{ year: 'numeric', month: '2-digit', day: '2-digit' }], [{ hour: '2-digit', minute: '2-digit' }], [{ hour: 'numeric', minute: '2-digit' }], [{ hour: '2-digit', minute: '2-digit', hour12: false }], [{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' }], [{ hour: '2-digit', minute: '2-digit', second: '2-digit' }], [{ timeStyle: 'short' }], [{ timeStyle: 'medium' }], [{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' }]];
+const out = []; for (const l of ['en-GB', 'en-AU', 'en-IN', 'en-CA', 'de-DE', 'fr-FR', 'es-ES', 'it-IT', 'pt-BR', 'ja-JP', 'sv-SE', 'de', 'fr', 'es', 'it', 'ja', 'sv']) for (const [o] of opts) for (const x of [d, e, g]) out.push(`${l} ${JSON.stringify(o)} ${x.toLocaleString(l, o)}`);
+return out;
+
+//// dates with names, in English of other countries
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)), e = new Date(Date.UTC(2024, 10, 15, 0, 5, 9));
+const opts = [{ year: 'numeric', month: 'long', day: 'numeric' }, { month: 'short', day: 'numeric' }, { month: 'long', year: 'numeric' }, { weekday: 'long' }, { month: 'long' }, { dateStyle: 'long' }, { dateStyle: 'medium' }, { dateStyle: 'medium', timeStyle: 'short' }, { day: '2-digit', month: 'short', year: 'numeric' }, { year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' }, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }];
+const out = []; for (const l of ['en-GB', 'en-AU', 'en-IN', 'en-CA']) for (const o of opts) for (const x of [d, e]) out.push(`${l} ${JSON.stringify(o)} ${x.toLocaleString(l, o)}`);
+for (const l of ['en-GB', 'en-IN', 'en-CA']) out.push(d.toLocaleDateString(l, { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' }), d.toLocaleDateString(l, { dateStyle: 'full' }));
+for (const l of ['en-GB', 'fr-FR', 'en-CA', 'sv-SE', 'pt-BR']) out.push(d.toLocaleDateString(l, { dateStyle: 'short' }));
+return out;
+
+//// dates by their locale
+const d = new Date(Date.UTC(2024, 2, 5, 7, 8, 9)); const out = [];
+for (const l of ['en-CA', 'sv-SE', 'en-GB', 'de-DE', 'ja-JP']) out.push(d.toLocaleDateString(l), d.toLocaleTimeString(l), d.toLocaleDateString(l, { timeZone: 'Asia/Tokyo' }), d.toLocaleString(l, { timeZone: 'America/New_York' }), new Intl.DateTimeFormat(l).format(d), new Intl.DateTimeFormat(l, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(d).map(p => p.value).join(''), new Intl.DateTimeFormat(l).resolvedOptions().locale);
+return [out, d.toLocaleString('sv-SE').replace(' ', 'T'), new Intl.DateTimeFormat('en-CA', { hour: 'numeric', minute: 'numeric' }).resolvedOptions().hourCycle];

@@ -143,3 +143,13 @@ let a = 5, s = "5", o = { n: null, z: 0 };
 const r = [a++, ++a, a--, --a, s++, s, (a **= 2), (a %= 7), (a <<= 3), (a >>>= 1)];
 o.n ??= 1; o.z ||= 2; o.z &&= 3;
 return [r, o];
+
+//// numbers of big integers
+return [Number(2n ** 53n), Number(2n ** 64n), Number(-(2n ** 70n)), Number(12345678901234567890n), Number(2n ** 1024n), parseInt(2n ** 70n), Number(BigInt(Number.MAX_SAFE_INTEGER) + 2n), Math.round(Number(9007199254740993n)), new Number(2n ** 65n).valueOf(), isFinite(Number(10n ** 400n)), Number(9223372036854775808n), Number(-9223372036854775809n), [2n ** 64n].map(Number)].map(String);
+
+//// big integers and numbers compared
+return [2n ** 64n > 1e19, 2n ** 64n == 18446744073709551616, 2n ** 64n < 2 ** 63, 2n ** 64n == '18446744073709551616', 10n ** 20n > '5', 1n == true, [2n, 1, 3n].sort((a, b) => (a < b ? -1 : 1)).map(String), 2n > NaN, 2n < Infinity, BigInt(1e22), BigInt(Number.MAX_VALUE).toString().length].map(x => String(x));
+
+//// short ids
+const id = (123456.789).toString(36), r = (0.123456789).toString(36).slice(2), r2 = (0.5).toString(36), r3 = (1/3).toString(36).substring(2, 10), r4 = (Math.PI).toString(16), r5 = (1e-7).toString(36), r6 = (1e21).toString(36), r7 = (-255.75).toString(16), r8 = (0.1).toString(16), r9=(1e300).toString(36), r10 = (1700000000000.123).toString(36), ra=(2**53+2).toString(36), rb=(1e22).toString(2), rc=(5e-324).toString(2).length, rd=(1.7976931348623157e308).toString(16).length;
+return [id, r, r2, r3, r4, r5, r6, r7, r8, r9, r10, ra, rb, rc, rd];

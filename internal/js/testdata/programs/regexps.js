@@ -128,3 +128,9 @@ return [m.indices[0], m.indices[2], m.indices.groups.y];
 //// symbol methods of regexps
 const never = { [Symbol.match]: () => "matched", [Symbol.replace]: (s, r) => s + r, [Symbol.split]: () => ["split"], [Symbol.search]: () => 7 };
 return ["a".match(never), "a".replace(never, "b"), "a".split(never), "a".search(never)];
+
+//// the last match
+const o = [RegExp.$1, RegExp.lastMatch, RegExp.input]; /b(.)(x)?/.exec('abcd'); o.push(RegExp.$1, RegExp.$2, RegExp.lastParen, RegExp["$`"], RegExp["$'"]); 'x1y2'.replace(/(\w)(\d)/g, ''); o.push(RegExp.$1, RegExp.$2); /nope/.test('zz'); o.push(RegExp.$1); 'a-b'.split(/(-)/); o.push(RegExp.$1); 'qé1'.match(/(\d)/); o.push(RegExp.leftContext, RegExp.$_); RegExp.$1 = 5; o.push(RegExp.$1, Object.keys(RegExp).length); return o;
+
+//// the last match, in a condition
+if (/^(\w+)\s*=\s*(.*)$/.test('key = some value')) return { [RegExp.$1]: RegExp.$2 };

@@ -160,3 +160,6 @@ return [1994, 2024, 49].map(n => t.reduce((s, [v, r]) => { while (n >= v) { s +=
 let s = "";
 for (let i = 0; i < 3000; i++) s += `row ${i};`;
 return [s.length, s.slice(-9), s.split(";").length];
+
+//// elements of html
+return ['x'.bold(), 'a'.link('u"'), 'q'.anchor('n'), 's'.sub(), 's'.sup(), 'i'.italics(), 'b'.big(), 'c'.fontcolor('red'), 'f'.fixed(), 's'.strike(), 't'.small(), 'b'.blink(), 'x'.fontsize(3)];
