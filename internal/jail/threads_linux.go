@@ -10,8 +10,8 @@ import (
 // runs Go code, and up to three can be blocked: in reads, in writes, in writes to stderr. The rest is for the
 // moments in which a thread is between work and idleness: one that is needed then would be cloned, and the
 // worker killed for it. With three, that happened to one worker in 300 on a starved machine (tests/hostile,
-// TestStarvedMachine).
-const spareThreads = 6
+// TestStarvedMachine); with six, once in a day of tests on a machine with nine times as much to do as it could.
+const spareThreads = 8
 
 // settle is how long all threads get to become idle, several times over: each is a turn of the scheduler.
 const settle = 20 * time.Microsecond
