@@ -101,7 +101,7 @@ func isJSON(ts *testscript.TestScript, _ bool, args []string) {
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	config := "pool: {default: 1}\n"
 	if len(args) > 0 {
-		config = ts.ReadFile(args[0])
+		config = os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	}
 	t := ts.Value(key{}).(*testing.T)
 	d := daemon.Start(t, daemon.Options{Config: config})
