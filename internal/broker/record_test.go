@@ -15,14 +15,16 @@ import (
 )
 
 // recorded has a run write an audit log, whose lines the returned function reads.
-func (s *stage) recorded(t *testing.T) func() []map[string]any {
+func (s *stage) recorded(t *testing.T) func() []map[string]any { return s.recordedWith(t, audit.SyncNone) }
+
+func (s *stage) recordedWith(t *testing.T, sync string) func() []map[string]any {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c := audit.Default()
-	c.Path, c.Sync = filepath.Join(dir, "audit.log"), audit.SyncNone
+	c.Path, c.Sync = filepath.Join(dir, "audit.log"), sync
 	log, err := audit.Open(c, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
