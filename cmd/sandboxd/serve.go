@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if record != nil {
-		defer closeAudit(record, log)
+		defer keepAudit(record, log)()
 	}
 	return serve(ctx, server.Parts{
 		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
@@ -123,11 +123,25 @@ func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
 	return l, nil
 }
 
-func closeAudit(l *audit.Log, log *slog.Logger) {
-	if err := errors.Join(l.Append(context.Background(), audit.DaemonStop{}), l.Close()); err != nil {
-		log.Error("audit log not closed", "error", err)
+// keepAudit has the journal told what is recorded, until the function that it returns has closed the log.
+func keepAudit(l *audit.Log, log *slog.Logger) (closeAudit func()) {
+	ctx, end := context.WithCancel(context.Background())
+	told := make(chan struct{})
+	go func() { l.Run(ctx); close(told) }()
+	return func() {
+		if err := errors.Join(l.Append(ctx, audit.DaemonStop{}), l.Close()); err != nil {
+			log.Error("audit log not closed", "error", err)
+		}
+		end()
+		select {
+		case <-told:
+		case <-time.After(journalWait):
+		}
 	}
 }
+
+// journalWait bounds how long a journal that takes nothing may keep the daemon from ending: the file has all.
+const journalWait = 2 * time.Second
 
 // warn tells what the operator's own profiles open.
 func warn(profiles map[string]profile.Profile, log *slog.Logger) {
