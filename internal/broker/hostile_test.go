@@ -77,6 +77,23 @@ func TestProgramsLearnNoPaths(t *testing.T) {
 	}
 }
 
+// TestJudgeEnds: a run that has ended is not judged any more, and what was not is as if it had never been made.
+func TestJudgeEnds(t *testing.T) {
+	s := newStage(t, "unknown: allow", nil)
+	made := calls(1, 3, "s")
+	if err := s.Admit(made); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if judged := Judge(ctx, s.Run, made); len(judged) != 0 {
+		t.Errorf("%d were judged", len(judged))
+	}
+	if got := states(s.Run); got != "[not_started not_started not_started]" {
+		t.Errorf("the calls are %s", got)
+	}
+}
+
 // TestEndings ends runs at any moment, while their calls wait for a guard, for people, for the disk, for their turn and for answers.
 // What the gateway saw must be in the log before, no more than once, and with an end; and what
 // was refused or never got that far must not be there.
@@ -141,7 +158,7 @@ rules:
 		if err := s.Admit(made); err != nil {
 			t.Fatal(err)
 		}
-		for _, judged := range Judge(s.Run, made) {
+		for _, judged := range Judge(t.Context(), s.Run, made) {
 			all.Go(func() {
 				if err := Do(ctx, s.Run, judged, s.reply); err != nil {
 					t.Error(err)

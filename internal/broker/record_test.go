@@ -15,7 +15,9 @@ import (
 )
 
 // recorded has a run write an audit log, whose lines the returned function reads.
-func (s *stage) recorded(t *testing.T) func() []map[string]any { return s.recordedWith(t, audit.SyncNone) }
+func (s *stage) recorded(t *testing.T) func() []map[string]any {
+	return s.recordedWith(t, audit.SyncNone)
+}
 
 func (s *stage) recordedWith(t *testing.T, sync string) func() []map[string]any {
 	t.Helper()
@@ -138,7 +140,7 @@ func TestEveryIntentEnds(t *testing.T) {
 	if err := s.Admit(calls(1, 1, "s")); err != nil {
 		t.Fatal(err)
 	}
-	judged := Judge(s.Run, calls(1, 1, "s"))[0]
+	judged := Judge(t.Context(), s.Run, calls(1, 1, "s"))[0]
 	s.Close()
 	if err := Do(t.Context(), s.Run, judged, s.reply); err != nil {
 		t.Error(err)

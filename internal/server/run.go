@@ -141,7 +141,7 @@ func (r *run) call(ctx context.Context, batch []wire.Call) error {
 	if err := r.account.Admit(batch); err != nil {
 		return err
 	}
-	for _, judged := range broker.Judge(r.account, batch) {
+	for _, judged := range broker.Judge(ctx, r.account, batch) {
 		r.calls.Go(func() {
 			defer r.recover()
 			err := broker.Do(ctx, r.account, judged, func(result wire.Result, body []byte) {

@@ -282,6 +282,7 @@ func TestGuards(t *testing.T) {
 	s.attack(t, "allows some", func(t *testing.T) { allowsSome(t, s, l) })
 	s.calm(t)
 	s.reload(t) // lets go of the connection that waits for the next check
+	s.Rest(t, s.pool)
 	daemon.NoMore(t, s.Goroutines(t), newStage(t, "", "-").Goroutines(t))
 }
 
