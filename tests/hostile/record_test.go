@@ -287,6 +287,42 @@ func TestKilledWhileAsking(t *testing.T) {
 	verified(t, file)
 }
 
+// TestDrainWhileAsking ends the daemon while calls wait for people. It waits for them as long as it waits for runs, and no longer.
+func TestDrainWhileAsking(t *testing.T) {
+	t.Parallel()
+	file, config := logged(t, "unknown: ask\n")
+	d := restarted(t, config+"drain: 1s\n")
+	seen, c := busy(t, d)
+	ended := make(chan *sandboxd.Result, 1)
+	go func() {
+		r, err := c.Execute(t.Context(), sandboxd.Program{Source: storm})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- r
+	}()
+	daemon.Eventually(t, patience, func() error {
+		if s := readStory(t, file); len(s.asked) < 32 {
+			return fmt.Errorf("%d wait", len(s.asked))
+		}
+		return nil
+	})
+	d.Signal(t, syscall.SIGTERM)
+	select {
+	case <-d.Exited():
+	case <-time.After(patience):
+		t.Fatal("the daemon does not end")
+	}
+	if r := <-ended; r == nil || r.Outcome != sandboxd.OutcomeCancelled {
+		t.Errorf("the run ended as %s", sprint(r))
+	}
+	s := readStory(t, file)
+	if len(s.intents) > 0 || len(seen()) > 0 || s.events["run.end"] != 1 || s.events["daemon.stop"] != 1 || d.Exit() != 0 {
+		t.Errorf("%d have intents, %d were sent; events %v; exit code %d", len(s.intents), len(seen()), s.events, d.Exit())
+	}
+	verified(t, file)
+}
+
 // says sends one line to a socket, and returns the result of the answer, or all of it if it has none.
 func says(t *testing.T, socket, line string) json.RawMessage {
 	t.Helper()
