@@ -31,6 +31,9 @@ import (
 
 // run is the daemon from its command line to its end.
 func run(ctx context.Context, args []string, stderr io.Writer) error {
+	// From the start to the end of the process: else a reload that is asked for then ends it, and what it still has to write is lost.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
@@ -89,7 +92,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	}
 	return serve(ctx, server.Parts{
 		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
-	}, sockets, nursery)
+	}, sockets, nursery, hangups)
 }
 
 // newGuard is the client of the configured judge; nil: there is none.
@@ -217,7 +220,7 @@ func spec(p profile.Profile) nursery.Spec {
 	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
 }
 
-func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client) error {
+func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client, hangups <-chan os.Signal) error {
 	var kinds []pool.Kind
 	for _, name := range profile.Names(parts.Profiles) {
 		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(parts.Profiles[name]), Size: parts.Config.Pool[name]})
@@ -231,9 +234,6 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	var background sync.WaitGroup
 	background.Go(func() { parts.Pool.Run(filling) })
 	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })

@@ -323,6 +323,29 @@ func TestDrainWhileAsking(t *testing.T) {
 	verified(t, file)
 }
 
+// TestHangUpsToTheEnd asks for a reload all the time while the daemon ends.
+func TestHangUpsToTheEnd(t *testing.T) {
+	t.Parallel()
+	file, config := logged(t, "unknown: allow\n")
+	for round := range 3 {
+		d := restarted(t, config)
+		d.Signal(t, syscall.SIGTERM)
+		deadline := time.Now().Add(patience)
+		for ended := false; !ended && time.Now().Before(deadline); {
+			_ = syscall.Kill(d.PID, syscall.SIGHUP) // it may have ended just now
+			select {
+			case <-d.Exited():
+				ended = true
+			case <-time.After(200 * time.Microsecond):
+			}
+		}
+		if s := readStory(t, file); d.Exit() != 0 || s.events["daemon.stop"] != round+1 {
+			t.Errorf("exit code %d, events %v:\n%s", d.Exit(), s.events, d.Log())
+		}
+	}
+	verified(t, file)
+}
+
 // says sends one line to a socket, and returns the result of the answer, or all of it if it has none.
 func says(t *testing.T, socket, line string) json.RawMessage {
 	t.Helper()
