@@ -31,6 +31,9 @@ import (
 
 // run is the daemon from its command line to its end.
 func run(ctx context.Context, args []string, stderr io.Writer) error {
+	// From the start to the end of the process: else a reload that is asked for then ends it, and what it still has to write is lost.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
@@ -85,11 +88,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if record != nil {
-		defer closeAudit(record, log)
+		defer keepAudit(record, log)()
 	}
 	return serve(ctx, server.Parts{
 		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
-	}, sockets, nursery)
+	}, sockets, nursery, hangups)
 }
 
 // newGuard is the client of the configured judge; nil: there is none.
@@ -123,11 +126,25 @@ func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
 	return l, nil
 }
 
-func closeAudit(l *audit.Log, log *slog.Logger) {
-	if err := errors.Join(l.Append(context.Background(), audit.DaemonStop{}), l.Close()); err != nil {
-		log.Error("audit log not closed", "error", err)
+// keepAudit has the journal told what is recorded, until the function that it returns has closed the log.
+func keepAudit(l *audit.Log, log *slog.Logger) (closeAudit func()) {
+	ctx, end := context.WithCancel(context.Background())
+	told := make(chan struct{})
+	go func() { l.Run(ctx); close(told) }()
+	return func() {
+		if err := errors.Join(l.Append(ctx, audit.DaemonStop{}), l.Close()); err != nil {
+			log.Error("audit log not closed", "error", err)
+		}
+		end()
+		select {
+		case <-told:
+		case <-time.After(journalWait):
+		}
 	}
 }
+
+// journalWait bounds how long a journal that takes nothing may keep the daemon from ending: the file has all.
+const journalWait = 2 * time.Second
 
 // warn tells what the operator's own profiles open.
 func warn(profiles map[string]profile.Profile, log *slog.Logger) {
@@ -203,7 +220,7 @@ func spec(p profile.Profile) nursery.Spec {
 	return nursery.Spec{Jail: p.Spec(), CPUs: p.Jail.CPUs, PIDs: p.Jail.PIDs}
 }
 
-func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client) error {
+func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client, hangups <-chan os.Signal) error {
 	var kinds []pool.Kind
 	for _, name := range profile.Names(parts.Profiles) {
 		kinds = append(kinds, pool.Kind{Name: name, Spec: spec(parts.Profiles[name]), Size: parts.Config.Pool[name]})
@@ -217,9 +234,6 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	var background sync.WaitGroup
 	background.Go(func() { parts.Pool.Run(filling) })
 	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,6 +106,60 @@ func TestGroupCommit(t *testing.T) {
 	if r := verified(t, c); r.Lines != n+2 {
 		t.Errorf("%d lines", r.Lines)
 	}
+}
+
+// TestEndsComeLast: who does not wait for an intent, as its run has ended, and then says so, finds both in the log in this order. Else
+// the call would be open for ever.
+func TestEndsComeLast(t *testing.T) {
+	c := config(place(t))
+	l := open(t, c)
+	enter, leave := make(chan struct{}, 10), make(chan struct{})
+	l.FailSync(func(f *os.File) error {
+		enter <- struct{}{}
+		<-leave
+		return audit.Sync(f)
+	})
+	var all sync.WaitGroup
+	all.Go(func() { add(t, l, intent("other", 1)) })
+	<-enter
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := 1
+	later := func(ctx context.Context, e audit.Event) {
+		waiting++
+		all.Go(func() { l.Append(ctx, e) })
+		for deadline := time.Now().Add(10 * time.Second); l.Waiting() < waiting && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	later(ctx, intent("r", 1))
+	later(ctx, intent("r", 2, "read"))
+	later(ctx, audit.ApprovalAnswer{Run: "r", N: 3, Answer: "approved"})
+	cancel()
+	for _, e := range []audit.Event{outcome("r", 1), outcome("r", 2), audit.RunEnd{Run: "r"}, outcome("s", 1)} {
+		later(t.Context(), e)
+	}
+	close(leave)
+	all.Wait()
+	closeLog(t, l)
+	want := []string{
+		"audit.create", "call.intent other 1", "call.intent r 2", "call.outcome r 2 succeeded", "call.outcome s 1 succeeded",
+		"call.intent r 1", "approval.answer r 3", "call.outcome r 1 succeeded", "run.end r",
+	}
+	if diff := cmp.Diff(want, trimmed(events(t, c))); diff != "" {
+		t.Error(diff)
+	}
+	l = open(t, c) // and none is unknown at the next start, but the other's
+	closeLog(t, l)
+	if got := trimmed(events(t, c))[len(want):]; !slices.Equal(got, []string{"call.outcome other 1 unknown"}) {
+		t.Errorf("at the next start: %q", got)
+	}
+}
+
+func trimmed(events []string) (out []string) {
+	for _, e := range events {
+		out = append(out, strings.TrimSpace(strings.ReplaceAll(e, " 0", "")))
+	}
+	return out
 }
 
 // TestContext: a disk that hangs holds nobody longer than it may wait.

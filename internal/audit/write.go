@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -42,11 +43,11 @@ func (l *Log) drain() {
 	}
 }
 
-// commit writes a batch: first what need not be on disk, so that it does not wait for what must be.
+// commit writes a batch: first what need not be on disk, so that it does not wait for what must be, unless it ends something of that.
 func (l *Log) commit(batch []*entry) {
 	var quick, durable []*entry
 	for _, n := range batch {
-		if n.durable {
+		if n.durable || slices.ContainsFunc(durable, func(before *entry) bool { return ends(n.event, before.event) }) {
 			durable = append(durable, n)
 		} else {
 			quick = append(quick, n)
@@ -70,6 +71,23 @@ func (l *Log) commit(batch []*entry) {
 			<-l.room
 		}
 	}
+}
+
+// ends reports whether an event ends what an earlier one began, whose writer did not wait for it to be written.
+func ends(e, before Event) bool {
+	switch e := e.(type) {
+	case CallOutcome:
+		intent, ok := before.(CallIntent)
+		return ok && intent.Run == e.Run && intent.N == e.N
+	case RunEnd:
+		switch before := before.(type) {
+		case CallIntent:
+			return before.Run == e.Run
+		case ApprovalAnswer:
+			return before.Run == e.Run
+		}
+	}
+	return false
 }
 
 func (l *Log) refuse(n int) {

@@ -59,7 +59,7 @@ func Do(ctx context.Context, run *Run, j Judged, reply Reply) error {
 	case ctx.Err() != nil, errors.Is(err, rpc.ErrClosed):
 		conclude(ctx, run, &j, nil) // the state stays unknown: nobody can tell
 	default:
-		failed(ctx, run, &j, fmt.Sprintf("the call could not be sent: %v", err), nil, reply)
+		failed(ctx, run, &j, fmt.Sprintf("the call could not be sent: %v", err), byUs, reply)
 	}
 	return nil
 }
@@ -82,29 +82,39 @@ func outcome(ctx context.Context, run *Run, j *Judged, response rpc.Response, re
 	switch e := response.Err; {
 	case e == nil:
 	case response.Unread:
-		failed(ctx, run, j, "the call was carried out, but its answer could not be read: "+e.Message, nil, reply)
+		failed(ctx, run, j, "the call was carried out, but its answer could not be read: "+e.Message, byUs, reply)
 		return
 	default:
-		failed(ctx, run, j, e.Message, []byte(e.Message), reply)
+		failed(ctx, run, j, e.Message, byTool, reply)
 		return
 	}
 	answer, err := read(response.Result)
 	switch {
 	case err != nil:
-		failed(ctx, run, j, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err), nil, reply)
+		failed(ctx, run, j, fmt.Sprintf("the gateway's answer is no CallToolResult: %v", err), byUs, reply)
+		return
 	case answer.form == wire.FormFailed:
-		failed(ctx, run, j, string(answer.body), answer.body, reply)
+		failed(ctx, run, j, string(answer.body), byTool, reply)
+		return
 	case int64(len(answer.body)) > run.Limits.ResultBytes:
-		failed(ctx, run, j, fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
-			len(answer.body), run.Limits.ResultBytes), nil, reply)
-	default:
-		body := run.clean(j, answer.body)
-		run.settle(j, sandboxd.CallSucceeded, len(body), "")
-		read := run.trail.begin(j.n)
-		reply(wire.Result{ID: j.n, Form: answer.form}, body)
-		read(body)
-		conclude(ctx, run, j, body)
+		failed(ctx, run, j, tooLong(run, answer.body), byUs, reply)
+		return
 	}
+	body := run.clean(j, answer.body)
+	if int64(len(body)) > run.Limits.ResultBytes { // a mark can be longer than what it stands for
+		failed(ctx, run, j, tooLong(run, body), byUs, reply)
+		return
+	}
+	run.settle(j, sandboxd.CallSucceeded, len(body), "")
+	read := run.trail.begin(j.n)
+	reply(wire.Result{ID: j.n, Form: answer.form}, body)
+	read(body)
+	conclude(ctx, run, j, body)
+}
+
+func tooLong(run *Run, result []byte) string {
+	return fmt.Sprintf("the call was carried out, but its result of %d bytes is over the limit of %d: ask for less, in pages or with a filter",
+		len(result), run.Limits.ResultBytes)
 }
 
 // clean takes secrets out of what a tool gave, if policy wants that. Text can be JSON as well.
@@ -120,14 +130,25 @@ func (r *Run) clean(j *Judged, result []byte) []byte {
 // maxMessage bounds the text of a failure that reaches the program.
 const maxMessage = 8 << 10
 
-// failed ends a call that was sent, or could not be. The result is what the tool said, if it did.
-func failed(ctx context.Context, run *Run, j *Judged, message string, result []byte, reply Reply) {
-	if len(message) > maxMessage {
+// Whose words a failure is told in.
+const (
+	byUs   = false
+	byTool = true
+)
+
+// failed ends a call that was sent, or could not be. What the tool said is its result. Secrets are taken out of all of it before it is
+// cut: half of one would not be found.
+func failed(ctx context.Context, run *Run, j *Judged, message string, said bool, reply Reply) {
+	clean := run.clean(j, []byte(message))
+	if message = string(clean); len(clean) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + " … (cut)"
 	}
-	message, result = string(run.clean(j, []byte(message))), run.clean(j, result)
 	if message == "" {
 		message = "the tool failed without saying why"
+	}
+	var result []byte
+	if said {
+		result = clean
 	}
 	run.settle(j, sandboxd.CallFailed, 0, message)
 	read := run.trail.begin(j.n)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -58,9 +59,13 @@ type refusal struct {
 
 // Judge decides on calls that were made together, as far as that needs nobody else: hard denies, what can be no call of the tool, and
 // policy. It is to be called with the calls of a run in their order, and not at once: what policy decides depends on the calls before.
-func Judge(run *Run, batch []wire.Call) []Judged {
+// A run that has ended gets no more: a program can make one call that takes most of a second.
+func Judge(ctx context.Context, run *Run, batch []wire.Call) []Judged {
 	all := make([]Judged, len(batch))
 	for i, call := range batch {
+		if ctx.Err() != nil {
+			return all[:i]
+		}
 		j := &all[i]
 		*j = Judged{n: call.ID, server: call.Server, tool: call.Tool}
 		j.refusal = j.judge(run, call)

@@ -226,7 +226,7 @@ func TestApproval(t *testing.T) {
 			answered{wire.FormBlocked, "mail", "the call needs an approval, and got none: nobody answered within 5m0s"}, ""},
 		{"the zero answer", approval.Answer{}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and got none"}, ""},
 		{"an error", approval.Answer{Approved: true, By: "x"}, errors.New("the desk is gone"),
-			answered{wire.FormBlocked, "mail", "the call needs an approval, and nobody could be asked: the desk is gone"}, ""},
+			answered{wire.FormBlocked, "mail", "the call needs an approval, and nobody could be asked: the daemon's log says why"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, text, nil)

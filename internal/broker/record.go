@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -20,7 +19,10 @@ func intend(ctx context.Context, run *Run, j *Judged) *refusal {
 	}
 	err := run.Audit.Append(ctx, audit.CallIntent{Call: j.call(run), Judgement: j.judgement(run), IdempotencyKey: run.key(j.n)})
 	if err != nil {
-		return &refusal{byAudit, "audit", fmt.Sprintf("the call can't be recorded, and so is not made: %v", err)}
+		if ctx.Err() == nil {
+			run.log().Error("a call can't be recorded, and so is not made", "run", run.ID, "call", j.n, "error", err)
+		}
+		return &refusal{byAudit, "audit", "the call can't be recorded, and so is not made: the daemon's log says why"} // with paths
 	}
 	return nil
 }

@@ -16,13 +16,17 @@ import (
 
 // recorded has a run write an audit log, whose lines the returned function reads.
 func (s *stage) recorded(t *testing.T) func() []map[string]any {
+	return s.recordedWith(t, audit.SyncNone)
+}
+
+func (s *stage) recordedWith(t *testing.T, sync string) func() []map[string]any {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c := audit.Default()
-	c.Path, c.Sync = filepath.Join(dir, "audit.log"), audit.SyncNone
+	c.Path, c.Sync = filepath.Join(dir, "audit.log"), sync
 	log, err := audit.Open(c, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +140,7 @@ func TestEveryIntentEnds(t *testing.T) {
 	if err := s.Admit(calls(1, 1, "s")); err != nil {
 		t.Fatal(err)
 	}
-	judged := Judge(s.Run, calls(1, 1, "s"))[0]
+	judged := Judge(t.Context(), s.Run, calls(1, 1, "s"))[0]
 	s.Close()
 	if err := Do(t.Context(), s.Run, judged, s.reply); err != nil {
 		t.Error(err)

@@ -45,7 +45,7 @@ func rules(text string) *policy.Policy {
 
 // do judges a call, and does it.
 func do(ctx context.Context, r *Run, c wire.Call, reply Reply) error {
-	return Do(ctx, r, Judge(r, []wire.Call{c})[0], reply)
+	return Do(ctx, r, Judge(context.WithoutCancel(ctx), r, []wire.Call{c})[0], reply)
 }
 
 func states(r *Run) string {

@@ -90,7 +90,7 @@ func (s *stage) call(t *testing.T, made ...wire.Call) (errs []error) {
 	}
 	errs = make([]error, len(made))
 	var all sync.WaitGroup
-	for i, judged := range Judge(s.Run, made) {
+	for i, judged := range Judge(t.Context(), s.Run, made) {
 		all.Go(func() { errs[i] = Do(t.Context(), s.Run, judged, s.reply) })
 	}
 	all.Wait()

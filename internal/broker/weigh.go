@@ -12,6 +12,7 @@ import (
 // weigh puts a call that policy does not deny to the guard, and to people if policy or the guard want that. The strictest answer counts.
 func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	j.evidence = run.trail.find(j.args.Value)
+	j.args.Value = nil // many times as large as the text, and what is left to do can take minutes
 	if run.Guard != nil && j.decision.Guard {
 		answer := run.Guard.Check(ctx, check(run, j))
 		if ctx.Err() != nil {
@@ -79,7 +80,10 @@ func approve(ctx context.Context, run *Run, j *Judged) *refusal {
 	}
 	answer, err := run.Approve(ctx, request)
 	if err != nil {
-		return &refusal{byApproval, j.rule(), fmt.Sprintf("the call needs an approval, and nobody could be asked: %v", err)}
+		if ctx.Err() == nil {
+			run.log().Error("nobody could be asked to approve a call", "run", run.ID, "call", j.n, "error", err)
+		}
+		return &refusal{byApproval, j.rule(), "the call needs an approval, and nobody could be asked: the daemon's log says why"} // with paths
 	}
 	j.approval = &answer
 	run.note(j)

@@ -217,7 +217,7 @@ func TestRunEndsWhileWeighed(t *testing.T) {
 			if err := s.Admit(calls(1, 1, "s")); err != nil {
 				t.Fatal(err)
 			}
-			if err := Do(ctx, s.Run, Judge(s.Run, calls(1, 1, "s"))[0], s.reply); err != nil {
+			if err := Do(ctx, s.Run, Judge(t.Context(), s.Run, calls(1, 1, "s"))[0], s.reply); err != nil {
 				t.Error(err)
 			}
 			if s.sent() != "" || (s.got(1) != answered{}) || s.Calls()[0].State != sandboxd.CallNotStarted {

@@ -97,14 +97,14 @@ func (t *Trail) walk(path string, value any, all *[]Found) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			inner := name
 			if path != "" {
-				inner = path + "." + name
+				inner = path + "." + clip(name)
 			}
-			t.look(inner+" (its name)", name, all)
-			t.walk(inner, v[name], all)
+			t.look(clip(inner+" (its name)"), name, all)
+			t.walk(clip(inner), v[name], all)
 		}
 	case []any:
 		for i, item := range v {
-			t.walk(fmt.Sprintf("%s[%d]", path, i), item, all)
+			t.walk(clip(path+"["+strconv.Itoa(i)+"]"), item, all)
 		}
 	case string:
 		t.look(path, v, all)
@@ -137,11 +137,12 @@ func (t *Trail) look(path, text string, all *[]Found) {
 		byCall[int(call)] = s
 	})
 	for _, call := range slices.Sorted(maps.Keys(byCall)) {
-		*all = append(*all, Found{clip(path), byCall[call].longest, call})
+		*all = append(*all, Found{path, byCall[call].longest, call})
 	}
 }
 
-// clip bounds a path: names of arguments are the program's own.
+// clip bounds a path, at each of its steps: names of arguments are the program's own, and one of half their size above as many items
+// would be copied for each of these.
 func clip(path string) string {
 	const most = 100
 	if len(path) <= most {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,5 +171,40 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		NewTrail().Read(1, text)
+	}
+}
+
+// TestLongNames: what a look through arguments takes grows with their size, however a program divides that among names and items.
+func TestLongNames(t *testing.T) {
+	trail := NewTrail()
+	trail.Read(1, []byte(result))
+	const half = 128 << 10
+	long := strings.Repeat("n", half)
+	inner := any("cus_9s6XKzkNRiz8i3")
+	for i := range 60 {
+		inner = map[string]any{strings.Repeat(string(rune('a'+i%26)), half/60): inner}
+	}
+	for name, args := range map[string]map[string]any{
+		"items below a name":   {long: slices.Repeat([]any{int64(1)}, half/2)},
+		"members below a name": {long: inner},
+		"names in names":       {"a": inner},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			found := trail.Find(args)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+				t.Errorf("arguments of 256 KiB took %d MiB", took>>20)
+			}
+			for _, f := range found {
+				if len(f.Path) > 110 {
+					t.Errorf("a path of %d bytes", len(f.Path))
+				}
+			}
+			if strings.HasPrefix(name, "items") == (len(found) > 0) {
+				t.Errorf("found %v", found)
+			}
+		})
 	}
 }

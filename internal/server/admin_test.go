@@ -17,11 +17,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 )
 
@@ -160,6 +162,53 @@ func TestAdminReloads(t *testing.T) {
 	if s.policy.Load().Hash() == old.Hash() {
 		t.Error("the new policy is not in force")
 	}
+}
+
+// TestReloadWaitsForWriters: half of a policy, which lacks what it denies, is never in force, and neither is one of many that nobody
+// leaves alone.
+func TestReloadWaitsForWriters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := asking(t)
+		write := func(text string) {
+			t.Helper()
+			if err := os.WriteFile(s.config.Policy, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const half, whole = "version: 1\nunknown: allow\n", "version: 1\nunknown: allow\ndeny: ['*.drop_*']\n"
+		write(half)
+		time.AfterFunc(settleWait/2, func() { write(whole) })
+		if err := s.Reload(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		held := s.policy.Load()
+		if d := held.Decide(&policy.Call{Server: "db", Tool: "drop_all"}); d.Action != policy.Deny {
+			t.Errorf("half a policy is in force: %+v", d)
+		}
+
+		write(half)
+		time.AfterFunc(settleWait/2, func() { write("version: 1\nunknown: al") })
+		if err := s.Reload(t.Context(), nil); err == nil || s.policy.Load() != held {
+			t.Errorf("a policy that became none: %v", err)
+		}
+		time.Sleep(settleWait)
+
+		write(half)
+		ctx, end := context.WithCancel(t.Context())
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			time.Sleep(settleWait / 5) // never while it is read
+			for n := 0; ctx.Err() == nil; n++ {
+				write(fmt.Sprintf("%s# %d\n", half, n))
+				time.Sleep(settleWait / 2)
+			}
+		})
+		if err := s.Reload(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "changes all the time") || s.policy.Load() != held {
+			t.Errorf("a policy that is written all the time: %v", err)
+		}
+		end()
+		writer.Wait()
+	})
 }
 
 // TestAdminsAreNamed: who is not in the list is not served, root or not.

@@ -30,11 +30,16 @@ func (r *run) begin(ctx context.Context) error {
 		p := r.audit.Payload([]byte(r.program.Intent))
 		e.Intent = &p
 	}
-	if err := r.audit.Append(ctx, e); err != nil {
-		return &recordError{err}
+	err = r.audit.Append(ctx, e)
+	switch {
+	case err == nil:
+		r.begun = true
+		return nil
+	case ctx.Err() != nil:
+		r.begun = true // it may be in the log
+		return context.Cause(ctx)
 	}
-	r.begun = true
-	return nil
+	return &recordError{err}
 }
 
 // lateWrite bounds how long the record of a run's end may keep its result back.

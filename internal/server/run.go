@@ -64,11 +64,16 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 	}
 	defer r.desk.Begin(r.account.ID)()
 	ctx, r.stop = context.WithCancelCause(ctx)
-	r.watcher = watch(r)
-	r.follow(ctx)
-	r.watcher.end()
-	r.stop(errRunEnded)
+	r.attend(ctx)
 	return r.close()
+}
+
+// attend does what the worker asks until the run has ended, by whatever: nothing of it goes on by itself afterwards.
+func (r *run) attend(ctx context.Context) {
+	defer r.stop(errRunEnded)
+	r.watcher = watch(r)
+	defer r.watcher.end()
+	r.follow(ctx)
 }
 
 // errRunEnded is the cause with which calls end that the program did not wait for.
@@ -136,7 +141,7 @@ func (r *run) call(ctx context.Context, batch []wire.Call) error {
 	if err := r.account.Admit(batch); err != nil {
 		return err
 	}
-	for _, judged := range broker.Judge(r.account, batch) {
+	for _, judged := range broker.Judge(ctx, r.account, batch) {
 		r.calls.Go(func() {
 			defer r.recover()
 			err := broker.Do(ctx, r.account, judged, func(result wire.Result, body []byte) {

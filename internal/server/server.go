@@ -100,7 +100,7 @@ func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	e := audit.PolicyLoad{File: s.config.Policy, By: by}
-	read, err := policy.Load(s.config.Policy)
+	read, err := settled(ctx, s.config.Policy)
 	if err == nil && s.guard != nil {
 		err = s.guard.Reload()
 	}
@@ -112,6 +112,33 @@ func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
 		err = errors.Join(err, s.audit.Append(ctx, e))
 	}
 	return fmt.Errorf("policy: %w", err)
+}
+
+// Half of a policy can be one as well, which lacks what stood at its end. So one that is read again is taken when it has not changed for a
+// moment, and somebody who never stops writing it is told so.
+const (
+	settleWait  = 50 * time.Millisecond
+	settleTries = 20
+)
+
+// settled reads a policy that somebody may be writing just now.
+func settled(ctx context.Context, path string) (*policy.Policy, error) {
+	last, err := policy.Load(path)
+	for range settleTries {
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(settleWait):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		before := last.Hash()
+		if last, err = policy.Load(path); err == nil && last.Hash() == before {
+			return last, nil
+		}
+	}
+	return nil, fmt.Errorf("%s changes all the time: write it anew under another name, and rename that", path)
 }
 
 // adopt gives new runs a policy, once that is recorded.

@@ -319,7 +319,7 @@ func TestDiskFull(t *testing.T) {
 	limitFiles(t, d.PID, uint64(info.Size()))
 	close(release)
 	r := <-running
-	if !strings.HasPrefix(string(r.Value), `["audit","the call can't be recorded, and so is not made:`) || len(other.asked(r.Run)) != 1 {
+	if !strings.HasPrefix(string(r.Value), `["audit","the call can't be recorded, and so is not made: the daemon's log says why"]`) || len(other.asked(r.Run)) != 1 {
 		t.Errorf("a run with a full disk gave %s, %v; %d calls reached the gateway", r.Value, r.Error, len(other.asked(r.Run)))
 	}
 	r, err = g.Execute(t.Context(), sandboxd.Program{Source: "return 1"})

@@ -26,6 +26,8 @@ func TestApprovals(t *testing.T) {
 		{"answers what is none", approverTalksNonsense},
 		{"answers twice", approverTwice},
 		{"answers after the run", approverLate},
+		{"answers under other ids", approverMisses},
+		{"answers one for another", approverSwaps},
 		{"hangs up when asked", approverGone},
 		{"stops reading when asked", approverDeaf},
 		{"decides for another gateway", approverOfOthers},
@@ -110,6 +112,49 @@ func approverLate(t *testing.T, s *stage) {
 	r.refusal("3", -32602, "no call waits")
 	if m, err := r.next(200 * time.Millisecond); err == nil {
 		t.Errorf("after the run: %s", sprint(m))
+	}
+}
+
+// approverMisses approves by ids that are none of the request's.
+func approverMisses(t *testing.T, s *stage) {
+	r, id, q := s.approver(t)
+	for _, other := range []string{"0", "-" + id, id + "0", `"` + id + `"`, id + ".5", "null", `"` + q.ID + `"`, `"` + q.Run + `/1"`} {
+		r.reply(other, `{"approve":true,"scope":"run"}`)
+	}
+	r.denied("nobody answered within 1s")
+}
+
+// approverSwaps is asked about two calls, and approves one: only that one is sent, with the arguments that were shown.
+func approverSwaps(t *testing.T, s *stage) {
+	r := s.dial(t)
+	r.send(strings.Replace(greeting, `"servers"`, `"approvals":true,"servers"`, 1))
+	r.result("0")
+	r.execute(1, `const all = await Promise.allSettled([1, 2].map(x => tools.s.asked({x}))); return all.map(a => a.reason?.reason ?? 'made')`)
+	asked := map[string]string{} // the request's id, by the arguments
+	for len(asked) < 2 {
+		m := r.until(func(m message) bool { return m.Method == "approvals/request" })
+		var q sandboxd.ApprovalRequest
+		if err := json.Unmarshal(m.Params, &q); err != nil {
+			t.Fatal(err)
+		}
+		asked[string(q.Arguments)] = string(m.ID)
+	}
+	r.reply(asked[`{"x":2}`], `{"approve":true,"scope":"run"}`)
+	call := r.until(func(m message) bool { return m.Method == "tools/call" })
+	if !strings.Contains(string(call.Params), `"arguments":{"x":2}`) {
+		t.Fatalf("sent: %s", call.Params)
+	}
+	r.reply(string(call.ID), pong)
+	r.reply(asked[`{"x":1}`], `{"approve":false,"reason":"not this one"}`)
+	end := r.until(func(m message) bool {
+		if m.Method == "tools/call" {
+			t.Errorf("sent as well: %s", m.Params)
+		}
+		return m.Method == "" && string(m.ID) == "1"
+	})
+	var result sandboxd.Result
+	if err := json.Unmarshal(end.Result, &result); err != nil || !strings.Contains(string(result.Value), `denied it: not this one","made"]`) {
+		t.Errorf("%v: the run ended as %s", err, sprint(end))
 	}
 }
 
