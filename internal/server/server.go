@@ -57,7 +57,7 @@ type Server struct {
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
 
-	policy    atomic.Pointer[policy.Policy] // that new runs get
+	policy    atomic.Pointer[inForce] // that new runs get
 	reloading sync.Mutex
 
 	describing sync.Mutex // held while schemas are read
@@ -65,6 +65,12 @@ type Server struct {
 	mu   sync.Mutex // guards the fields below
 	open int        // connections
 	idle time.Time  // since when there is none
+}
+
+// inForce is a policy since it is the one that new runs get.
+type inForce struct {
+	*policy.Policy
+	since time.Time
 }
 
 // New makes a server.
@@ -122,7 +128,7 @@ func (s *Server) adopt(ctx context.Context, read *policy.Policy, e audit.PolicyL
 			return err
 		}
 	}
-	s.policy.Store(read)
+	s.policy.Store(&inForce{read, time.Now()})
 	for _, w := range read.Warnings() {
 		s.log.Warn("policy", "warning", w)
 	}
@@ -215,6 +221,3 @@ func (s *Server) Idle() time.Duration {
 	}
 	return time.Since(s.idle)
 }
-
-// Running is the number of runs, and of those that wait for a slot.
-func (s *Server) Running() (running, waiting int) { return s.slots.counts() }
