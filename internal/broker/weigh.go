@@ -100,7 +100,7 @@ func (j *Judged) rule() string {
 func notApproved(a approval.Answer) string {
 	text := "the call needs an approval, and got none"
 	if a.Peer != nil {
-		text = fmt.Sprintf("the call needs an approval, and %s denied it", a.By)
+		text = fmt.Sprintf("the call needs an approval, and was denied one by %s", a.By)
 	}
 	if a.Reason != "" {
 		text += ": " + a.Reason
