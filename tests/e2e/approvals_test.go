@@ -86,7 +86,7 @@ func TestAdministratorApproves(t *testing.T) {
 			}
 		}},
 		{"deny", func(r *sandboxd.Result) {
-			ending{outcome: "denied", message: "the call needs an approval, and uid ", line: 1, hint: "*"}.check(t, r)
+			ending{outcome: "denied", message: "the call needs an approval, and was denied one by uid ", line: 1, hint: "*"}.check(t, r)
 		}},
 	} {
 		ended := make(chan *sandboxd.Result, 1)
