@@ -15,7 +15,7 @@ import (
 )
 
 // recorded has a run write an audit log, whose lines the returned function reads.
-func (s *stage) recorded(t *testing.T) func() []map[string]any {
+func (s *stage) recorded(t testing.TB) func() []map[string]any {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

@@ -40,7 +40,8 @@ type weighed struct {
 
 // judge is a guard that rules as a test says, on checks that come alone or together.
 type judge struct {
-	rule func(weighed) string
+	rule  func(weighed) string
+	takes time.Duration // for a request
 
 	mu       sync.Mutex // guards the fields below
 	requests int
@@ -64,6 +65,7 @@ func (j *judge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	j.requests++
 	j.checks = append(j.checks, body.Checks...)
 	j.mu.Unlock()
+	time.Sleep(j.takes)
 	var rulings []json.RawMessage
 	for _, c := range body.Checks {
 		rulings = append(rulings, json.RawMessage(j.rule(c)))
@@ -77,7 +79,7 @@ func (j *judge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // guarded has a run ask a judge.
-func (s *stage) guarded(t *testing.T, rule func(weighed) string) *judge {
+func (s *stage) guarded(t testing.TB, rule func(weighed) string) *judge {
 	t.Helper()
 	j := &judge{rule: rule}
 	socket := filepath.Join(t.TempDir(), "g")
