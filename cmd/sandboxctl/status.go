@@ -88,6 +88,9 @@ func statusRows(s sandboxd.StatusResult, now time.Time) (rows, failing []row) {
 	add("sandboxd", "%s", s.Version)
 	add("runs", "%d running, %d waiting", s.Running, s.Waiting)
 	for _, p := range s.Pool {
+		if p.Size == 0 && p.Failing == "" {
+			continue // none is kept ready
+		}
 		add("workers", "%s: %d of %d ready", p.Profile, p.Ready, p.Size)
 		if p.Failing != "" {
 			fails("workers of %s are not born: %s", p.Profile, p.Failing)
