@@ -51,7 +51,7 @@ func check(run *Run, j *Judged) guard.Check {
 	c := guard.Check{
 		Run: run.ID, Tool: j.server + "." + j.tool, Args: j.args.JSON,
 		Intent: run.Task, Trigger: j.trigger, Constraints: run.Constraints,
-		Context: guard.Context{Call: j.n, Labels: j.before.labels, Read: j.before.reads},
+		Context: guard.Context{Call: j.n, Labels: j.had.Labels, Read: j.reads},
 	}
 	for _, f := range j.evidence {
 		c.Context.Evidence = append(c.Context.Evidence, guard.Evidence{
