@@ -203,7 +203,9 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "p.yaml: version: 0: this sandboxd reads version 1"},
 		{"version: 2\n", "p.yaml:1: version: 2: this sandboxd reads version 1"},
-		{"version: 1\nrule: []\n", `p.yaml:2: there is no field "rule" here`},
+		{"version: 1\nrule: []\n", `p.yaml:2: there is no field "rule" here; there are: rules, version, deny, unknown, flows, limits, redact`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], acton: allow}\n", `p.yaml:3: there is no field "acton" here; there are: action, name, tools, when, reason, guard, labels, redact`},
+		{"version: 1\nlimits: {per_caller: {runs a minute: 1}}\n", `p.yaml:2: there is no field "runs a minute" here; there are: runs_per_minute, mutations_per_minute`},
 		{"version: 1\nunknown: maybe\n", `p.yaml:2: unknown: "maybe": want allow, ask or deny`},
 		{"version: 1\nunknown: \"\"\n", `p.yaml:2: unknown: is missing: want allow, ask or deny`},
 		{"version: 1\ndeny: [drop]\n", `p.yaml:2: "drop" is no pattern of tools: want SERVER.TOOL`},
