@@ -203,6 +203,8 @@ type PolicyStatus struct {
 	Hash  string    `json:"hash"`
 	Rules int       `json:"rules"` // and flows
 	Since time.Time `json:"since"` // it is in force
+
+	Failing string `json:"failing,omitempty"` // why the last reload left it in force
 }
 
 // GuardStatus is how it goes with the guard.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,6 +101,9 @@ func statusRows(s sandboxd.StatusResult, now time.Time) (rows, failing []row) {
 	add("approvals", "%d calls wait", d.Approvals)
 	p := d.Policy
 	add("policy", "%s: %d rules and flows, in force for %s, %s", p.File, p.Rules, now.Sub(p.Since).Round(time.Second), p.Hash)
+	for why := range strings.Lines(p.Failing) {
+		fails("the policy was not read again, and the old one is in force: %s", strings.TrimSpace(why))
+	}
 	if g := d.Guard; g == nil {
 		add("guard", "none")
 	} else {

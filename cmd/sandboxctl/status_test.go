@@ -29,6 +29,7 @@ func TestStatusRows(t *testing.T) {
 		Guard:  &sandboxd.GuardStatus{By: "unix:///g", Breaker: "open", Failures: 4, Since: now.Add(-time.Minute), Last: "no such file"},
 		Audit:  &sandboxd.AuditStatus{File: "/a.log", Failing: "no space left on device", Refused: 5},
 	}
+	ill.Deciding.Policy.Failing = "/p.yaml:3: x\n/p.yaml:4: y"
 	bare := well
 	bare.Deciding = &sandboxd.Deciding{Policy: well.Deciding.Policy}
 	for _, c := range []struct {
@@ -40,6 +41,8 @@ func TestStatusRows(t *testing.T) {
 		{"well", well, "unix:///g: breaker closed; 6 checks: allow 3, ask 2, block 1, unavailable 0, given up 0|/a.log: 9 events; refused 0, not in the journal 0", nil},
 		{"ill", ill, "unix:///g: breaker open; 0 checks: allow 0, ask 0, block 0, unavailable 0, given up 0|/a.log: 0 events; refused 5, not in the journal 0", []row{
 			{"failing", "workers of default are not born: no memory"},
+			{"failing", "the policy was not read again, and the old one is in force: /p.yaml:3: x"},
+			{"failing", "the policy was not read again, and the old one is in force: /p.yaml:4: y"},
 			{"failing", "the guard, 4 times in a row within 1m0s, last with: no such file"},
 			{"failing", "the audit log, and so every call is refused: no space left on device"},
 		}},

@@ -69,16 +69,16 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return c.Wrong(fmt.Errorf("policy: %w", err))
 	}
-	proved, err := prove(ctx, nursery, c, profiles, log)
-	if err != nil {
-		return err
-	}
 	judge, err := newGuard(c)
 	if err != nil {
 		return err
 	}
 	if judge != nil {
 		defer judge.Close()
+	}
+	proved, err := prove(ctx, nursery, c, profiles, log)
+	if err != nil {
+		return err
 	}
 	record, err := openAudit(c.Audit, log)
 	if err != nil {

@@ -155,12 +155,18 @@ func TestAdminReloads(t *testing.T) {
 	if s.policy.Load() != old {
 		t.Error("the old policy is gone")
 	}
+	if failing := s.deciding().Policy.Failing; !strings.Contains(failing, s.config.Policy+":2") || !strings.Contains(s.Line(), failing) {
+		t.Errorf("status has %q, and %q", failing, s.Line())
+	}
 	if err := os.WriteFile(s.config.Policy, []byte("version: 1\nunknown: ask\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ask(t, admin, "policy/reload", struct{}{}, nil)
 	if s.policy.Load().Hash() == old.Hash() {
 		t.Error("the new policy is not in force")
+	}
+	if failing := s.deciding().Policy.Failing; failing != "" {
+		t.Errorf("status has %q still", failing)
 	}
 }
 

@@ -57,8 +57,9 @@ type Server struct {
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
 
-	policy    atomic.Pointer[inForce] // that new runs get
-	reloading sync.Mutex
+	policy      atomic.Pointer[inForce] // that new runs get
+	notReloaded atomic.Pointer[string]  // why the last reload left it in force; nil: it did not
+	reloading   sync.Mutex
 
 	describing sync.Mutex // held while schemas are read
 
@@ -111,13 +112,18 @@ func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
 		err = s.guard.Reload()
 	}
 	if err == nil {
-		return s.adopt(ctx, read, e)
-	}
-	if s.audit != nil {
+		err = s.adopt(ctx, read, e)
+	} else if s.audit != nil {
 		e.Error = err.Error()
 		err = errors.Join(err, s.audit.Append(ctx, e))
 	}
-	return fmt.Errorf("policy: %w", err)
+	if err != nil {
+		why := err.Error()
+		s.notReloaded.Store(&why)
+		return fmt.Errorf("policy: %w", err)
+	}
+	s.notReloaded.Store(nil)
+	return nil
 }
 
 // adopt gives new runs a policy, once that is recorded.

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/sandboxd/sandboxd"
 )
@@ -40,6 +41,9 @@ func (s *Server) deciding() *sandboxd.Deciding {
 		Approvals: s.desk.Waiting(),
 		Policy:    sandboxd.PolicyStatus{File: s.config.Policy, Hash: p.Hash(), Rules: p.Rules(), Since: p.since.UTC()},
 	}
+	if why := s.notReloaded.Load(); why != nil {
+		d.Policy.Failing = *why
+	}
 	if s.guard != nil {
 		g := s.guard.State()
 		d.Guard = &sandboxd.GuardStatus{
@@ -73,11 +77,14 @@ func (s *Server) Line() string {
 	if d.Approvals > 0 {
 		line += fmt.Sprintf("; %d calls wait for an approval", d.Approvals)
 	}
+	if d.Policy.Failing != "" {
+		line += "; the policy was not read again: " + d.Policy.Failing
+	}
 	if g := d.Guard; g != nil && g.Failures > 0 {
 		line += "; the guard fails: " + g.Last
 	}
 	if d.Audit != nil && d.Audit.Failing != "" {
 		line += "; every call is refused, as nothing can be recorded: " + d.Audit.Failing
 	}
-	return line
+	return strings.ReplaceAll(line, "\n", "; ")
 }
