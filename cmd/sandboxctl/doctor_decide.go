@@ -12,6 +12,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
@@ -134,8 +135,11 @@ func (h *host) auditDirectory() check {
 		return h.unreadable(c, d.auditErr)
 	case errors.Is(d.auditErr, fs.ErrNotExist):
 		c.Found = "no " + dir
-		return c.but(h.serverSide(), "a daemon does not start without it; systemd makes /var/log/sandboxd for the unit",
-			"sudo install -d -m 0750 -o sandboxd -g sandboxd "+quote(dir))
+		fix := "sudo install -d -m 0750 -o sandboxd -g sandboxd " + quote(dir)
+		if h.config.Audit.Path == audit.Default().Path {
+			return c.but(statusWarning, "the unit makes it when it first starts; another daemon does not start without it", fix)
+		}
+		return c.but(h.serverSide(), "a daemon does not start without it", fix)
 	case d.auditErr != nil:
 		c.Found = "not known"
 		return c.but(statusWarning, d.auditErr.Error(), "df "+quote(dir))

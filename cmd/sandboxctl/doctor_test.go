@@ -316,7 +316,8 @@ func TestDoctorDecides(t *testing.T) {
 		}, statusWarning, statusWarning, statusWarning, nil},
 		{"no verdict", func(d *deciding, _ *config.Config) { d.verdict = &guard.Answer{} }, statusOK, statusWarning, statusOK, nil},
 		{"a credential", func(d *deciding, _ *config.Config) { d.guardErr = errors.New("key: no credential") }, statusOK, statusWarning, statusOK, nil},
-		{"no directory", func(d *deciding, _ *config.Config) { d.auditErr = fs.ErrNotExist }, statusOK, statusOK, statusMissing, nil},
+		{"no directory", func(d *deciding, c *config.Config) { d.auditErr, c.Audit.Path = fs.ErrNotExist, "/srv/a/audit.log" }, statusOK, statusOK, statusMissing, nil},
+		{"not made by the unit yet", func(d *deciding, _ *config.Config) { d.auditErr = fs.ErrNotExist }, statusOK, statusOK, statusWarning, nil},
 		{"writable by all", func(d *deciding, _ *config.Config) { d.dirMode = 0o777 }, statusOK, statusOK, statusMissing, nil},
 		{"full", func(d *deciding, _ *config.Config) { d.free = 0 }, statusOK, statusOK, statusWarning, nil},
 	} {
