@@ -185,6 +185,62 @@ type StatusResult struct {
 	Running int          `json:"running"`
 	Waiting int          `json:"waiting"`
 	Pool    []PoolStatus `json:"pool"`
+
+	Deciding *Deciding `json:"deciding,omitempty"` // for administrators only
+}
+
+// Deciding is the state of what decides on calls.
+type Deciding struct {
+	Approvals int          `json:"approvals"` // calls that wait for one
+	Policy    PolicyStatus `json:"policy"`
+	Guard     *GuardStatus `json:"guard"` // nil: there is none
+	Audit     *AuditStatus `json:"audit"` // nil: nothing is recorded
+}
+
+// PolicyStatus is the policy that programs get which begin now.
+type PolicyStatus struct {
+	File  string    `json:"file"` // or directory
+	Hash  string    `json:"hash"`
+	Rules int       `json:"rules"` // and flows
+	Since time.Time `json:"since"` // it is in force
+
+	Failing string `json:"failing,omitempty"` // why the last reload left it in force
+}
+
+// GuardStatus is how it goes with the guard.
+type GuardStatus struct {
+	By       string      `json:"by"`                // where it is
+	Breaker  string      `json:"breaker"`           // closed: it is asked; open: it is not, until NextTry; half-open: one check tries it
+	Failures int         `json:"failures"`          // in a row
+	Since    time.Time   `json:"since,omitzero"`    // of the first of them
+	NextTry  time.Time   `json:"next_try,omitzero"` // when open
+	InFlight int         `json:"in_flight"`         // requests
+	Batches  bool        `json:"batches"`           // checks share requests
+	Last     string      `json:"last_error,omitempty"`
+	LastAt   time.Time   `json:"last_error_at,omitzero"`
+	Counts   GuardCounts `json:"counts"` // since the daemon's start
+}
+
+// GuardCounts add up: Checks is the sum of the five after it.
+type GuardCounts struct {
+	Checks      uint64 `json:"checks"`
+	Allow       uint64 `json:"allow"`
+	Ask         uint64 `json:"ask"`
+	Block       uint64 `json:"block"`
+	Unavailable uint64 `json:"unavailable"` // there was no verdict
+	GivenUp     uint64 `json:"given_up"`    // nobody waited for one any more
+	Requests    uint64 `json:"requests"`
+	Retries     uint64 `json:"retries"` // of the requests
+	Batches     uint64 `json:"batches"` // of the requests
+}
+
+// AuditStatus is how it goes with the audit log.
+type AuditStatus struct {
+	File    string `json:"file"`
+	Failing string `json:"failing,omitempty"` // why nothing can be written, and so each call is refused
+	Events  int64  `json:"events"`            // written since the daemon's start
+	Refused int64  `json:"refused"`           // that could not be
+	Dropped int64  `json:"dropped"`           // by the journal; the file has them
 }
 
 // PoolStatus is the state of one profile's workers.

@@ -145,7 +145,7 @@ type auditFilter struct {
 func (f *auditFilter) flags(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.tool, "tool", "", "of tools by their `GLOB`: SERVER.TOOL, where * stands for anything")
-	s.StringVar(&f.decision, "decision", "", "deny, ask or allow")
+	s.StringVar(&f.decision, "decision", "", "of the policy: deny, ask or allow; --event call.denied finds what anybody refused")
 	s.StringVar(&f.caller, "caller", "", "of runs of this `USER`, by name or number")
 	s.StringVar(&f.since, "since", "", "from this `TIME` on: 2026-01-02, 2026-01-02T15:04:05Z, or how long ago, as 90m")
 	s.StringVar(&f.until, "until", "", "before this `TIME`")

@@ -16,8 +16,11 @@ import (
 // dialer connects to the daemon at a socket.
 type dialer func(ctx context.Context, socket string) (*sandboxd.Client, error)
 
-// connect reaches the daemon, or starts a private one where none listens. release ends what it started.
+// connect reaches the daemon, or starts a private one where none listens, or a policy is to be tried. release ends what it started.
 func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.Client, release func(), err error) {
+	if o.policy != "" {
+		return connectPrivate(ctx, o, dial, "to try "+o.policy)
+	}
 	socket := socketPath(o.socket)
 	client, err = dial(ctx, socket)
 	switch {
@@ -30,16 +33,21 @@ func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.C
 	case o.socket != "": // what was asked for by name is not replaced by something else
 		return nil, nil, hinted{err, "without --socket, run starts a private daemon where none listens"}
 	}
+	return connectPrivate(ctx, o, dial, "no daemon at "+socket)
+}
+
+// connectPrivate starts a private daemon, for a reason.
+func connectPrivate(ctx context.Context, o runOptions, dial dialer, why string) (*sandboxd.Client, func(), error) {
 	private, err := startPrivate(ctx, o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("no daemon listens at %s, and a private one could not be started: %w", socket, err)
+		return nil, nil, fmt.Errorf("%s, and a private daemon could not be started: %w", why, err)
 	}
-	client, err = dial(ctx, private.socket)
+	client, err := dial(ctx, private.socket)
 	if err != nil {
 		private.stop()
 		return nil, nil, fmt.Errorf("private daemon: %w", err)
 	}
-	fmt.Fprintf(os.Stderr, "no daemon at %s: started a private one for this run (%s)\n", socket, layers(client.Welcome(), o.profile))
+	fmt.Fprintf(os.Stderr, "%s: started a private one for this run (%s)\n", why, layers(client.Welcome(), o.profile))
 	return client, private.stop, nil
 }
 

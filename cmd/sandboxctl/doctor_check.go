@@ -41,7 +41,7 @@ const (
 func (h *host) checks(p proof) []check {
 	var all []check
 	for _, look := range []func() []check{
-		h.kernel, h.landlockLayer, h.cgroupLayer, h.namespaceLayer, h.limits, h.logs, h.installation,
+		h.kernel, h.landlockLayer, h.cgroupLayer, h.namespaceLayer, h.limits, h.logs, h.installation, h.decisions,
 	} {
 		all = append(all, look()...)
 	}

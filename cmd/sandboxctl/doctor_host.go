@@ -31,6 +31,7 @@ type host struct {
 	configErr  error
 	profiles   map[string]profile.Profile
 	profileErr error
+	deciding   deciding // nothing, where configErr is not nil
 	socket     socket
 
 	wanted []string  // profiles to prove

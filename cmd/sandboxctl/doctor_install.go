@@ -118,11 +118,7 @@ func (h *host) configuration() check {
 	case errors.Is(h.configErr, fs.ErrNotExist) && h.configPath == configFile:
 		c.Found = "no " + h.configPath + ": the defaults"
 	case errors.Is(h.configErr, fs.ErrPermission):
-		c.Found = "not readable by this user"
-		if !h.private() {
-			return c // the daemon has read it
-		}
-		return c.but(statusWarning, h.configErr.Error(), "sudo sandboxctl doctor")
+		return h.unreadable(c, h.configErr)
 	case h.configErr != nil:
 		c.Found = "mistakes"
 		return c.but(statusMissing, "a daemon does not start with it: "+h.configErr.Error(), "sudoedit "+quote(h.configPath))

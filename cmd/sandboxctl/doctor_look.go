@@ -32,7 +32,9 @@ func (o *doctorOptions) look(ctx context.Context) (*host, error) {
 	if u, err := user.LookupId(strconv.Itoa(h.uid)); err == nil {
 		h.user = u.Username
 	}
-	h.readConfig()
+	if h.readConfig(); h.configErr == nil {
+		h.deciding = lookAtDeciding(ctx, h.config)
+	}
 	h.socket = dialDaemon(ctx, socketPath(o.socket))
 	return h, h.plan(o.profile)
 }

@@ -13,12 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/config"
+	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
 )
@@ -48,9 +50,20 @@ type facts struct {
 		Builds []string    `json:"builds"`
 		Error  string      `json:"error"`
 	} `json:"binaries"`
-	ConfigError  string         `json:"config_error"`
-	Pool         map[string]int `json:"pool"` // of the configuration
-	ProfileError string         `json:"profile_error"`
+	ConfigError string         `json:"config_error"`
+	Pool        map[string]int `json:"pool"` // of the configuration
+	Deciding    struct {
+		Rules    int         `json:"rules"`
+		Warnings int         `json:"warnings"`
+		Policy   string      `json:"policy_error"`
+		Guard    string      `json:"guard"` // its url; empty: there is none
+		Key      string      `json:"guard_error"`
+		Last     string      `json:"guard_last"` // why it gave no verdict
+		Mode     fs.FileMode `json:"audit_mode"`
+		Free     int64       `json:"audit_free"`
+		Audit    string      `json:"audit_error"`
+	} `json:"deciding"`
+	ProfileError string `json:"profile_error"`
 	Socket       struct {
 		Error   string                `json:"error"`
 		Group   string                `json:"group"`
@@ -109,6 +122,12 @@ func described(t *testing.T, file string) (*host, facts) {
 		t.Fatal(err)
 	}
 	f.putBinaries(h)
+	d := f.Deciding
+	h.config.Guard.URL = d.Guard
+	h.deciding = deciding{
+		rules: d.Rules, warnings: d.Warnings, policyErr: failed(d.Policy), guardErr: failed(d.Key), last: d.Last,
+		verdict: &guard.Answer{Verdict: guard.Ask, Judged: d.Last == "", By: d.Guard}, dirMode: d.Mode, free: d.Free, auditErr: failed(d.Audit),
+	}
 	h.socket.status.Pool, h.socket.welcome.Server.Version = f.Socket.Pool, f.Socket.Version
 	for _, p := range f.Socket.Pool {
 		h.socket.welcome.Profiles = append(h.socket.welcome.Profiles, sandboxd.ProfileInfo{Name: p.Profile, Limits: h.profiles[p.Profile].Limits})
@@ -273,6 +292,65 @@ func TestDoctorCgroups(t *testing.T) {
 				t.Errorf("found %q, %s; want %q", got.Found, got.Status, c.want)
 			}
 		})
+	}
+}
+
+// TestDoctorDecides: what decides on calls is missing where a daemon would not start, and a warning where it would refuse or ask.
+func TestDoctorDecides(t *testing.T) {
+	const guarded = "unix:///run/g.sock"
+	well := deciding{rules: 1, verdict: &guard.Answer{Judged: true, Verdict: guard.Block, By: guarded}, dirMode: 0o750, free: 1 << 40}
+	for _, c := range []struct {
+		name      string
+		change    func(*deciding, *config.Config)
+		policy    status
+		guard     status
+		audit     status
+		configErr error
+	}{
+		{name: "well", policy: statusOK, guard: statusOK, audit: statusOK},
+		{name: "no configuration", configErr: fs.ErrNotExist},
+		{"no guard, no log", func(_ *deciding, c *config.Config) { c.Guard.URL, c.Audit.Path = "", config.NoAudit }, statusOK, "", "", nil},
+		{"mistakes", func(d *deciding, _ *config.Config) { d.policyErr = errors.New("p.yaml:2") }, statusMissing, statusOK, statusOK, nil},
+		{"of the daemon's user", func(d *deciding, _ *config.Config) {
+			d.policyErr, d.guardErr, d.auditErr = fs.ErrPermission, fs.ErrPermission, fs.ErrPermission
+		}, statusWarning, statusWarning, statusWarning, nil},
+		{"no verdict", func(d *deciding, _ *config.Config) { d.verdict = &guard.Answer{} }, statusOK, statusWarning, statusOK, nil},
+		{"a credential", func(d *deciding, _ *config.Config) { d.guardErr = errors.New("key: no credential") }, statusOK, statusWarning, statusOK, nil},
+		{"no directory", func(d *deciding, c *config.Config) { d.auditErr, c.Audit.Path = fs.ErrNotExist, "/srv/a/audit.log" }, statusOK, statusOK, statusMissing, nil},
+		{"not made by the unit yet", func(d *deciding, _ *config.Config) { d.auditErr = fs.ErrNotExist }, statusOK, statusOK, statusWarning, nil},
+		{"writable by all", func(d *deciding, _ *config.Config) { d.dirMode = 0o777 }, statusOK, statusOK, statusMissing, nil},
+		{"full", func(d *deciding, _ *config.Config) { d.free = 0 }, statusOK, statusOK, statusWarning, nil},
+	} {
+		h := &host{config: config.Default(), configErr: c.configErr, deciding: well, socket: socket{err: fs.ErrNotExist}}
+		h.config.Guard.URL = guarded
+		if c.change != nil {
+			c.change(&h.deciding, &h.config)
+		}
+		got := map[string]status{}
+		for _, check := range h.decisions() {
+			got[check.Name] = check.Status
+			if check.Status != statusOK && (check.Why == "" || check.Fix == "") {
+				t.Errorf("%s: no why or no fix: %+v", c.name, check)
+			}
+		}
+		if got["policy"] != c.policy || got["guard"] != c.guard || got["audit log"] != c.audit {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestDoctorAsksTheGuard: a guard that is not there is found out, and so is a directory that is not.
+func TestDoctorAsksTheGuard(t *testing.T) {
+	c := config.Default()
+	c.Policy, c.Audit.Path = filepath.Join(t.TempDir(), "none.yaml"), filepath.Join(t.TempDir(), "none", "audit.log")
+	c.Guard.URL, c.Guard.Timeout = "unix://"+filepath.Join(t.TempDir(), "none.sock"), 50*time.Millisecond
+	d := lookAtDeciding(t.Context(), c)
+	if !errors.Is(d.policyErr, fs.ErrNotExist) || d.guardErr != nil || d.verdict.Judged || d.last == "" || !errors.Is(d.auditErr, fs.ErrNotExist) {
+		t.Errorf("%+v", d)
+	}
+	c.Audit.Path = filepath.Join(t.TempDir(), "audit.log")
+	if d = lookAtDeciding(t.Context(), c); d.auditErr != nil || d.free <= 0 || d.dirMode&fs.ModeDir == 0 {
+		t.Errorf("%+v", d)
 	}
 }
 

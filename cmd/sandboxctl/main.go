@@ -42,6 +42,7 @@ func root() *cobra.Command {
 	c.AddCommand(typesCommand())
 	c.AddCommand(profileCommand())
 	c.AddCommand(doctorCommand())
+	c.AddCommand(statusCommand())
 	c.AddCommand(auditCommand())
 	c.AddCommand(policyCommand())
 	c.AddCommand(approvalsCommand())

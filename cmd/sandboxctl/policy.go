@@ -35,9 +35,9 @@ Exit codes:
 	return c
 }
 
-// command is one that takes n arguments, and prints to o.out.
-func (o *policyOptions) command(use, short string, n int, do func(c *cobra.Command, args []string) error) *cobra.Command {
-	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
+// command is one that takes least to most arguments, and prints to o.out.
+func (o *policyOptions) command(use, short string, least, most int, do func(c *cobra.Command, args []string) error) *cobra.Command {
+	return verb(use, short, least, most, func(c *cobra.Command, args []string) error {
 		var text bytes.Buffer
 		o.out = &text
 		err := do(c, args)
@@ -63,7 +63,7 @@ func loadPolicy(path string) (*policy.Policy, error) {
 
 func (o *policyOptions) checkCommand() *cobra.Command {
 	strict := false
-	c := o.command("check FILE|DIR", "Check a policy, and warn of what it says in vain or opens", 1, func(_ *cobra.Command, args []string) error {
+	c := o.command("check FILE|DIR", "Check a policy, and warn of what it says in vain or opens", 1, 1, func(_ *cobra.Command, args []string) error {
 		return o.check(args[0], strict)
 	})
 	c.Flags().BoolVar(&strict, "strict", false, "end with 3 if there are warnings, too")

@@ -12,7 +12,7 @@ import (
 )
 
 func (o *policyOptions) testCommand() *cobra.Command {
-	return o.command("test FILE|DIR", "Test a policy against the cases beside it: policy.test.yaml of policy.yaml", 1,
+	return o.command("test FILE|DIR", "Test a policy against the cases beside it: policy.test.yaml of policy.yaml", 1, 1,
 		func(_ *cobra.Command, args []string) error { return o.test(args[0]) })
 }
 

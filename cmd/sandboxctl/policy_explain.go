@@ -21,7 +21,7 @@ type callFlags struct {
 
 func (o *policyOptions) explainCommand() *cobra.Command {
 	var f callFlags
-	c := o.command("explain", "Say what a policy decides on a call, and why, step by step", 0, func(c *cobra.Command, _ []string) error {
+	c := o.command("explain", "Say what a policy decides on a call, and why, step by step", 0, 0, func(c *cobra.Command, _ []string) error {
 		return o.explain(&f, c.InOrStdin())
 	})
 	c.Example = `  sandboxctl policy explain --policy policy.yaml --tool pay.refund --args '{"amount": 20}' --labels untrusted`

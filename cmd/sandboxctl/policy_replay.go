@@ -20,7 +20,13 @@ import (
 func (o *policyOptions) replayCommand() *cobra.Command {
 	var r replay
 	path, since := "", ""
-	c := o.command("replay", "Say which past decisions a policy would change, by the audit log", 0, func(c *cobra.Command, _ []string) (err error) {
+	c := o.command("replay [LOG]", "Say which past decisions a policy would change, by the audit log", 0, 1, func(c *cobra.Command, args []string) (err error) {
+		if len(args) > 0 {
+			if c.Flags().Changed("log") {
+				return usageError{fmt.Errorf("replay takes one log: %s or --log", args[0])}
+			}
+			r.log = args[0]
+		}
 		if path == "" {
 			return usageError{errors.New("replay takes --policy FILE")}
 		}
@@ -45,7 +51,7 @@ func (o *policyOptions) replayCommand() *cobra.Command {
 
 Each call is judged as if those before it in its run had happened as they did. The log has hashes and not arguments, unless it
 stores payloads: where a decision depends on what it does not have, nobody can tell, and replay says so.`
-	c.Example = "  sandboxctl policy replay --policy new.yaml --since 24h"
+	c.Example = "  sandboxctl policy replay --policy new.yaml --since 24h\n  sandboxctl policy replay --policy new.yaml audit.log"
 	s := c.Flags()
 	s.StringVar(&path, "policy", "", "the new policy, a `FILE` or directory")
 	s.StringVar(&r.log, "log", audit.Default().Path, "the log: the `FILE` that is written, beside which older ones stand")

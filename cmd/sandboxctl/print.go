@@ -35,10 +35,11 @@ func print(r *sandboxd.Result, output string) error {
 		if r.Hint != "" {
 			fmt.Fprintln(os.Stderr, "hint:", visible(r.Hint))
 		}
+		printCalls(os.Stderr, r)
 		return nil
 	}
 	printError(os.Stderr, r.Error)
-	printCalls(os.Stderr, r.Calls)
+	printCalls(os.Stderr, r)
 	return failure(r)
 }
 
@@ -104,10 +105,18 @@ func caret(e *sandboxd.Error, indent int) string {
 	return strings.Repeat(" ", indent) + under + "^\n"
 }
 
-// printCalls says what became of the calls of a run that failed: some may have changed something.
-func printCalls(w io.Writer, calls []sandboxd.Call) {
-	for _, c := range calls {
-		fmt.Fprintf(w, "  call %d  %s.%s  %s\n", c.N, visible(c.Server), visible(c.Tool), strings.ReplaceAll(string(c.State), "_", " "))
+// printCalls says what became of the calls of a run that failed: some may have changed something. Of one that is ok, only those that
+// were refused: the program may have gone on without them.
+func printCalls(w io.Writer, r *sandboxd.Result) {
+	for _, c := range r.Calls {
+		if r.Outcome == sandboxd.OutcomeOK && c.State != sandboxd.CallDenied {
+			continue
+		}
+		text := strings.ReplaceAll(string(c.State), "_", " ")
+		if c.State == sandboxd.CallDenied {
+			text += fmt.Sprintf(" by %s: %s", c.Rule, c.Error)
+		}
+		fmt.Fprintf(w, "  call %d  %s.%s  %s\n", c.N, printable(c.Server), printable(c.Tool), printable(text))
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 // itself when nobody is connected any more, so that it can't outlive a killed sandboxctl.
 type private struct {
 	dir     string
-	socket  string
+	socket  string // administrators' is adminSocketOf it
 	command *exec.Cmd
 	stderr  *tail
 	exited  chan struct{}
@@ -45,16 +45,16 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 	var err error
 	for _, scope := range append(scopes(), nil) {
 		var p *private
-		if p, err = startConfigured(ctx, scope, privateConfig(o), log); err == nil || ctx.Err() != nil {
+		if p, err = startConfigured(ctx, scope, privateConfig(o), o.policy, log); err == nil || ctx.Err() != nil {
 			return p, err
 		}
 	}
 	return nil, err
 }
 
-// startConfigured starts a private daemon with a configuration, by a command that is one of scopes, or empty. What it writes
-// goes to log as well, unless that is nil.
-func startConfigured(ctx context.Context, scope []string, config string, log io.Writer) (*private, error) {
+// startConfigured starts a private daemon with a configuration and the path of a policy, by a command that is one of scopes, or empty.
+// Without a policy every call is allowed. What it writes goes to log as well, unless that is nil.
+func startConfigured(ctx context.Context, scope []string, config, policy string, log io.Writer) (*private, error) {
 	binary, err := findDaemon()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func startConfigured(ctx context.Context, scope []string, config string, log io.
 	if scope != nil {
 		command = append(command, "--delegated") // it is: see scopes
 	}
-	if err := p.launch(ctx, command, config, log); err != nil {
+	if err := p.launch(ctx, command, config, policy, log); err != nil {
 		p.stop()
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func startConfigured(ctx context.Context, scope []string, config string, log io.
 }
 
 // launch starts the daemon by a command, and waits until it is ready.
-func (p *private) launch(ctx context.Context, command []string, config string, log io.Writer) error {
-	file, policy := filepath.Join(p.dir, "sandboxd.yaml"), filepath.Join(p.dir, "policy.yaml")
-	config += "policy: " + strconv.Quote(policy) + "\n"
-	if err := errors.Join(os.WriteFile(file, []byte(config), 0o600), os.WriteFile(policy, []byte(privatePolicy), 0o600)); err != nil {
+func (p *private) launch(ctx context.Context, command []string, config, policy string, log io.Writer) error {
+	file, open := filepath.Join(p.dir, "sandboxd.yaml"), filepath.Join(p.dir, "policy.yaml")
+	config += "policy: " + strconv.Quote(cmp.Or(policy, open)) + "\n"
+	if err := errors.Join(os.WriteFile(file, []byte(config), 0o600), os.WriteFile(open, []byte(privatePolicy), 0o600)); err != nil {
 		return fmt.Errorf("write its configuration: %w", err)
 	}
 	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
@@ -88,7 +88,7 @@ func (p *private) launch(ctx context.Context, command []string, config string, l
 		return fmt.Errorf("listen for its READY: %w", err)
 	}
 	defer ready.Close()
-	p.command = exec.Command(command[0], append(command[1:], "--listen", p.socket, "--config", file)...)
+	p.command = exec.Command(command[0], append(command[1:], "--listen", p.socket, "--admin", adminSocketOf(p.socket), "--config", file)...)
 	p.command.Env = []string{"NOTIFY_SOCKET=" + told.Name}                         // a person's environment has keys, and a daemon needs none
 	for _, name := range []string{"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} { // where systemd-run finds the service manager
 		if value, ok := os.LookupEnv(name); ok {
@@ -161,6 +161,9 @@ func findDaemon() (string, error) {
 	}
 	return "", hinted{fmt.Errorf("there is no sandboxd at %s", strings.Join(tried, " or ")), "make build puts the four binaries beside each other"}
 }
+
+// adminSocketOf is the socket for administrators of the private daemon with that one for gateways.
+func adminSocketOf(socket string) string { return filepath.Join(filepath.Dir(socket), "admin.sock") }
 
 // privateConfig is what run wants of it: nobody has to give it a cgroup.
 func privateConfig(o runOptions) string {

@@ -1,19 +1,23 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/docker/go-units"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/upstream"
 )
 
@@ -24,6 +28,7 @@ type runOptions struct {
 	timeout time.Duration
 	memory  string
 	profile string
+	policy  string  // to try; empty: the daemon's
 	input   *string // nil: not given
 	intent  string
 	seed    *int64
@@ -43,7 +48,7 @@ func runCommand() *cobra.Command {
 The program is the body of an async function. It calls the tools of the MCP servers in CONFIG as
 tools.<server>.<tool>({...}), and returns its answer.
 
-Where no daemon listens, a private one is started for the run.
+Where no daemon listens, a private one is started for the run. It allows every call, or decides by --policy.
 
 ` + exitHelp,
 		Example: "  sandboxctl run --mcp examples/mcp.json examples/programs/top3.js\n" +
@@ -81,6 +86,7 @@ Where no daemon listens, a private one is started for the run.
 	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
 	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
 	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
+	f.StringVar(&o.policy, "policy", "", "try a policy, by a private daemon that decides by it: a file, or a directory of them")
 	f.StringVar(&o.zone, "time-zone", "", "local time, such as Europe/Berlin (default UTC)")
 	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
@@ -90,6 +96,9 @@ Where no daemon listens, a private one is started for the run.
 func run(ctx context.Context, file string, o runOptions) error {
 	program, err := o.program(file)
 	if err != nil {
+		return err
+	}
+	if err := o.checkPolicy(); err != nil {
 		return err
 	}
 	show := newProgress(os.Stderr)
@@ -103,7 +112,7 @@ func run(ctx context.Context, file string, o runOptions) error {
 	dial := func(ctx context.Context, socket string) (*sandboxd.Client, error) {
 		return sandboxd.Dial(ctx, socket, sandboxd.Options{
 			Name: "sandboxctl", Version: version,
-			Servers: servers.Servers(), Announce: tools, Tools: servers.Call, Progress: show.run,
+			Servers: servers.Servers(), Announce: tools, Tools: servers.Call, Progress: show.run, Approvals: o.approvals(socket),
 		})
 	}
 	client, release, err := connect(ctx, o, dial)
@@ -148,6 +157,45 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 	p.Source = string(source)
 	return p, err
 }
+
+// checkPolicy makes the path of the policy absolute, and tells all that is wrong with it before anything is started.
+func (o *runOptions) checkPolicy() error {
+	switch {
+	case o.policy == "":
+		return nil
+	case o.socket != "":
+		return usageError{errors.New("--policy is for a private daemon, and --socket names another, which has a policy of its own")}
+	}
+	_, err := loadPolicy(o.policy)
+	var invalid *policy.InvalidError
+	if errors.As(err, &invalid) {
+		return mistakes(err)
+	}
+	if err == nil {
+		o.policy, err = filepath.Abs(o.policy)
+	}
+	return err
+}
+
+// approvals tells who sits at the terminal which calls wait, and how to answer. Where nobody does, there is nobody to wait for. Of a
+// daemon that is not ours, administrators answer.
+func (o runOptions) approvals(socket string) func(context.Context, sandboxd.ApprovalRequest) (sandboxd.ApprovalAnswer, error) {
+	if o.policy == "" {
+		return nil
+	}
+	return func(_ context.Context, q sandboxd.ApprovalRequest) (sandboxd.ApprovalAnswer, error) {
+		if !term.IsTerminal(int(os.Stderr.Fd())) {
+			return sandboxd.ApprovalAnswer{Reason: "sandboxctl run has no terminal at which somebody could answer"}, nil
+		}
+		a := approvalsOptions{out: bufio.NewWriter(os.Stderr), now: time.Now()}
+		err := a.printOne(q)
+		fmt.Fprintf(a.out, "hint: in another terminal: sandboxctl approvals approve %s --socket %s, or deny\n", q.ID, quote(adminSocketOf(socket)))
+		return sandboxd.ApprovalAnswer{}, errors.Join(errElsewhere, err, a.out.Flush())
+	}
+}
+
+// errElsewhere leaves a request to an administrator.
+var errElsewhere = errors.New("answered elsewhere")
 
 // parseNow reads a time for people, or milliseconds since 1970 as results have them.
 func parseNow(text string) (int64, error) {

@@ -72,16 +72,16 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return c.Wrong(fmt.Errorf("policy: %w", err))
 	}
-	proved, err := prove(ctx, nursery, c, profiles, log)
-	if err != nil {
-		return err
-	}
 	judge, err := newGuard(c)
 	if err != nil {
 		return err
 	}
 	if judge != nil {
 		defer judge.Close()
+	}
+	proved, err := prove(ctx, nursery, c, profiles, log)
+	if err != nil {
+		return err
 	}
 	record, err := openAudit(c.Audit, log)
 	if err != nil {
@@ -236,7 +236,7 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { parts.Pool.Run(filling) })
-	background.Go(func() { tell(ctx, parts.Config, s, parts.Pool, stop) })
+	background.Go(func() { tell(ctx, parts.Config, s, stop) })
 	background.Go(func() { reload(ctx, s, hangups, log) })
 	administered, end := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain may wait for an approval
 	defer end()
@@ -281,7 +281,7 @@ func reload(ctx context.Context, s *server.Server, hangups <-chan os.Signal, log
 func births() int { return 2 * runtime.NumCPU() }
 
 // tell keeps the service manager's status line true, and ends the daemon when it has been idle for long enough.
-func tell(ctx context.Context, c config.Config, s *server.Server, p *pool.Pool, stop context.CancelFunc) {
+func tell(ctx context.Context, c config.Config, s *server.Server, stop context.CancelFunc) {
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	last := ""
@@ -292,7 +292,7 @@ func tell(ctx context.Context, c config.Config, s *server.Server, p *pool.Pool, 
 			return
 		case <-tick.C:
 		}
-		if line := status(s, p); line != last {
+		if line := s.Line(); line != last {
 			last = line
 			_ = systemd.Status("%s", line) // the next one comes soon
 		}
@@ -303,15 +303,3 @@ func tell(ctx context.Context, c config.Config, s *server.Server, p *pool.Pool, 
 }
 
 const tellEvery = time.Second
-
-func status(s *server.Server, p *pool.Pool) string {
-	running, waiting := s.Running()
-	line := fmt.Sprintf("%d runs, %d waiting; ready workers:", running, waiting)
-	for _, state := range p.Status() {
-		line += fmt.Sprintf(" %s %d/%d", state.Profile, state.Ready, state.Size)
-		if state.Failing != "" {
-			line += " (failing: " + state.Failing + ")"
-		}
-	}
-	return line
-}

@@ -295,6 +295,13 @@ func (d *Desk) Begin(run string) (end func()) {
 	}
 }
 
+// Waiting is how many requests wait.
+func (d *Desk) Waiting() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.pending)
+}
+
 // Pending are the requests that wait, oldest first.
 func (d *Desk) Pending() []Request {
 	d.mu.Lock()

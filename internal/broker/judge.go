@@ -23,20 +23,17 @@ type Judged struct {
 	args         policy.Arguments
 	decision     policy.Decision // the zero value denies
 	trigger      string          // what made the program call: guard.UserRequest or guard.ToolResult
-	before       before
+
+	// What the run had done when it asked for the call.
+	had   policy.Run
+	reads []guard.Read
+	seen  *audit.Seen // nil: policy was not asked
 
 	// What Do learns.
 	evidence []evidence.Found
 	verdict  *guard.Answer
 	approval *approval.Answer
 	refusal  *refusal
-}
-
-// before is what the run had done when it asked for the call.
-type before struct {
-	labels []string
-	reads  []guard.Read
-	seen   *audit.Seen // nil: policy was not asked
 }
 
 // Who refuses a call.
@@ -106,14 +103,14 @@ func (j *Judged) judge(run *Run, call wire.Call) *refusal {
 
 // decide asks policy.
 func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
+	j.had, j.reads, j.seen = run.history()
 	c := policy.Call{
 		Server: j.server, Tool: j.tool, Args: j.args.Value, Annotations: annotations(tool),
-		Caller: run.Caller, Task: run.Task,
+		Run: j.had, Caller: run.Caller, Task: run.Task,
 	}
-	c.Run, j.before = run.history()
-	j.before.seen.Annotations = c.Annotations
+	j.seen.Annotations = c.Annotations
 	j.trigger = guard.UserRequest
-	if slices.Contains(c.Run.Labels, policy.LabelUntrusted) {
+	if slices.Contains(j.had.Labels, policy.LabelUntrusted) {
 		j.trigger = guard.ToolResult
 	}
 	if run.Policy == nil {

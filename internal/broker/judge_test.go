@@ -34,7 +34,7 @@ rules:
 		{"s", "pay", `{"amount":1e2}`, "", ""},
 		{"s", "pay", `{"amount":100.5}`, "unknown", "no rule matches this call of s.pay"},
 		{"s", "pay", `{"amount":"100"}`, "unknown", "no rule matches this call of s.pay"},
-		{"s", "burn", `{}`, "never", `rule "never": deny`},
+		{"s", "burn", `{}`, "never", "the policy denies it"},
 		{"s", "other", `{}`, "unknown", "no rule matches this call of s.other"},
 	} {
 		s := newStage(t, text, nil)
@@ -219,9 +219,9 @@ func TestApproval(t *testing.T) {
 		by     string
 	}{
 		{"approved", approval.Answer{Approved: true, By: "uid 7"}, nil, answered{wire.FormJSON, "", "{}"}, "uid 7"},
-		{"denied", approval.Answer{By: "uid 7", Peer: &approval.Peer{UID: 7}}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and uid 7 denied it"}, ""},
+		{"denied", approval.Answer{By: "uid 7", Peer: &approval.Peer{UID: 7}}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and was denied one by uid 7"}, ""},
 		{"denied with a reason", approval.Answer{By: "uid 7", Peer: &approval.Peer{UID: 7}, Reason: "not on Fridays"}, nil,
-			answered{wire.FormBlocked, "mail", "the call needs an approval, and uid 7 denied it: not on Fridays"}, ""},
+			answered{wire.FormBlocked, "mail", "the call needs an approval, and was denied one by uid 7: not on Fridays"}, ""},
 		{"expired", approval.Answer{By: "expiry", Reason: "nobody answered within 5m0s"}, nil,
 			answered{wire.FormBlocked, "mail", "the call needs an approval, and got none: nobody answered within 5m0s"}, ""},
 		{"the zero answer", approval.Answer{}, nil, answered{wire.FormBlocked, "mail", "the call needs an approval, and got none"}, ""},
@@ -246,7 +246,7 @@ func TestApproval(t *testing.T) {
 				t.Errorf("the program got %+v, want %+v", got, c.want)
 			}
 			if string(request.Arguments) != `{"to":"ann","n":1}` || request.Rule != "mail" || request.Task != "tell ann" ||
-				fmt.Sprint(request.Reasons) != `[rule "mail": ask]` || request.N != 1 || request.Server != "mail" || request.Tool != "send" {
+				fmt.Sprint(request.Reasons) != "[the policy asks about it]" || request.N != 1 || request.Server != "mail" || request.Tool != "send" {
 				t.Errorf("asked: %+v", request)
 			}
 			if got := s.Calls()[0].Approved; got != c.by {

@@ -76,7 +76,7 @@ func (j *Judged) judgement(run *Run) audit.Judgement {
 	a := audit.Judgement{
 		Arguments: run.Audit.Payload(j.args.JSON),
 		Decision:  j.decision.Action.String(), Rule: j.decision.Rule, Reason: j.decision.Reason,
-		Labels: j.decision.Labels, Trigger: j.trigger, Seen: j.before.seen,
+		Labels: j.decision.Labels, Trigger: j.trigger, Seen: j.seen,
 	}
 	if v := j.verdict; v != nil {
 		a.Guard = &audit.Verdict{Verdict: v.Verdict.String(), Source: v.By, Latency: v.Latency}

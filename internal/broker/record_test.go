@@ -15,11 +15,11 @@ import (
 )
 
 // recorded has a run write an audit log, whose lines the returned function reads.
-func (s *stage) recorded(t *testing.T) func() []map[string]any {
+func (s *stage) recorded(t testing.TB) func() []map[string]any {
 	return s.recordedWith(t, audit.SyncNone)
 }
 
-func (s *stage) recordedWith(t *testing.T, sync string) func() []map[string]any {
+func (s *stage) recordedWith(t testing.TB, sync string) func() []map[string]any {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

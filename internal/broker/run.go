@@ -201,24 +201,24 @@ func (r *Run) leave(n int) {
 	}
 }
 
-// history is what the run has done before the call that is judged now.
-func (r *Run) history() (policy.Run, before) {
+// history is what the run has done before the call that is judged now: for policy, for the guard, and for the record.
+func (r *Run) history() (had policy.Run, reads []guard.Read, seen *audit.Seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := policy.Run{Calls: r.judged, Mutations: r.mutations, Denied: r.denied, Labels: slices.Clone(r.labels)}
-	b := before{labels: h.Labels, seen: &audit.Seen{Denied: h.Denied, Pending: []int{}}}
+	had = policy.Run{Calls: r.judged, Mutations: r.mutations, Denied: r.denied, Labels: slices.Clone(r.labels)}
+	seen = &audit.Seen{Denied: had.Denied, Pending: []int{}}
 	for _, e := range r.calls[:r.judged] {
 		if !e.answered() && e.State != sandboxd.CallDenied {
-			b.seen.Pending = append(b.seen.Pending, e.N)
+			seen.Pending = append(seen.Pending, e.N)
 		}
 	}
 	for _, e := range slices.Backward(r.calls) {
-		if e.answered() && len(b.reads) < maxReads {
-			b.reads = append(b.reads, guard.Read{Call: e.N, Tool: brief(e.Server+"."+e.Tool, maxShown), Labels: e.labels, Bytes: e.Bytes})
+		if e.answered() && len(reads) < maxReads {
+			reads = append(reads, guard.Read{Call: e.N, Tool: brief(e.Server+"."+e.Tool, maxShown), Labels: e.labels, Bytes: e.Bytes})
 		}
 	}
-	slices.Reverse(b.reads)
-	return h, b
+	slices.Reverse(reads)
+	return had, reads, seen
 }
 
 // note takes what was decided on a call into the account.

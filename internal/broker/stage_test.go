@@ -27,7 +27,7 @@ type stage struct {
 type answered struct{ form, rule, text string }
 
 // newStage has a gateway that performs calls as tool says; nil: it answers {}.
-func newStage(t *testing.T, text string, tool func(sandboxd.ToolCall) string) *stage {
+func newStage(t testing.TB, text string, tool func(sandboxd.ToolCall) string) *stage {
 	t.Helper()
 	s := &stage{Run: account(1000, 4), answered: make(map[int]answered)}
 	s.Policy, s.Catalog, s.Limits.ResultBytes = rules(text), servers("s", "db", "mail"), 1<<20
@@ -79,7 +79,7 @@ func (s *stage) reply(r wire.Result, body []byte) {
 }
 
 // call has the program make calls at once, and waits until all have ended. It returns what Do did for each.
-func (s *stage) call(t *testing.T, made ...wire.Call) (errs []error) {
+func (s *stage) call(t testing.TB, made ...wire.Call) (errs []error) {
 	t.Helper()
 	next := len(s.Calls())
 	for i := range made {

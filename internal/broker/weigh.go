@@ -21,7 +21,7 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 		j.verdict = &answer
 		run.note(j)
 		if answer.Verdict == guard.Block {
-			return &refusal{byGuard, "guard", blockedBy(answer)}
+			return &refusal{byGuard, "guard", said(answer, "blocked the call")}
 		}
 	}
 	if j.decision.Action == policy.Allow && (j.verdict == nil || j.verdict.Verdict == guard.Allow) {
@@ -31,14 +31,15 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	return approve(ctx, run, j)
 }
 
-func blockedBy(a guard.Answer) string {
-	if a.Reason == "" {
-		return "the guard blocked the call, and did not say why"
-	}
-	if !a.Judged {
+// said is what a guard did, and why.
+func said(a guard.Answer, did string) string {
+	switch {
+	case !a.Judged:
 		return "the guard was asked, and " + a.Reason
+	case a.Reason == "":
+		return "the guard " + did + ", and did not say why"
 	}
-	return "the guard blocked the call: " + a.Reason
+	return "the guard " + did + ": " + a.Reason
 }
 
 // Bounds of what a guard is told about the run: what a judge can weigh, and well within what it takes.
@@ -51,7 +52,7 @@ func check(run *Run, j *Judged) guard.Check {
 	c := guard.Check{
 		Run: run.ID, Tool: j.server + "." + j.tool, Args: j.args.JSON,
 		Intent: run.Task, Trigger: j.trigger, Constraints: run.Constraints,
-		Context: guard.Context{Call: j.n, Labels: j.before.labels, Read: j.before.reads},
+		Context: guard.Context{Call: j.n, Labels: j.had.Labels, Read: j.reads},
 	}
 	for _, f := range j.evidence {
 		c.Context.Evidence = append(c.Context.Evidence, guard.Evidence{
@@ -73,7 +74,7 @@ func approve(ctx context.Context, run *Run, j *Judged) *refusal {
 		request.Reasons = append(request.Reasons, j.decision.Reason)
 	}
 	if j.verdict != nil && j.verdict.Verdict == guard.Ask {
-		request.Reasons = append(request.Reasons, "the guard asks: "+j.verdict.Reason)
+		request.Reasons = append(request.Reasons, said(*j.verdict, "wants it approved"))
 	}
 	for _, f := range j.evidence {
 		request.Evidence = append(request.Evidence, fmt.Sprintf("%s, %s", f, run.toolOf(f.Call)))
@@ -104,7 +105,7 @@ func (j *Judged) rule() string {
 func notApproved(a approval.Answer) string {
 	text := "the call needs an approval, and got none"
 	if a.Peer != nil {
-		text = fmt.Sprintf("the call needs an approval, and %s denied it", a.By)
+		text = fmt.Sprintf("the call needs an approval, and was denied one by %s", a.By)
 	}
 	if a.Reason != "" {
 		text += ": " + a.Reason

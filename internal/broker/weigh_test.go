@@ -40,7 +40,8 @@ type weighed struct {
 
 // judge is a guard that rules as a test says, on checks that come alone or together.
 type judge struct {
-	rule func(weighed) string
+	rule  func(weighed) string
+	takes time.Duration // for a request
 
 	mu       sync.Mutex // guards the fields below
 	requests int
@@ -64,6 +65,7 @@ func (j *judge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	j.requests++
 	j.checks = append(j.checks, body.Checks...)
 	j.mu.Unlock()
+	time.Sleep(j.takes)
 	var rulings []json.RawMessage
 	for _, c := range body.Checks {
 		rulings = append(rulings, json.RawMessage(j.rule(c)))
@@ -77,7 +79,7 @@ func (j *judge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // guarded has a run ask a judge.
-func (s *stage) guarded(t *testing.T, rule func(weighed) string) *judge {
+func (s *stage) guarded(t testing.TB, rule func(weighed) string) *judge {
 	t.Helper()
 	j := &judge{rule: rule}
 	socket := filepath.Join(t.TempDir(), "g")
@@ -110,23 +112,24 @@ rules:
 		name, server, ruling string
 		rule                 string // empty: it is made
 		verdict              string
-		asked                bool
+		asked                string // with these reasons; empty: nobody was
 	}{
-		{"allow", "s", `{"verdict":"allow"}`, "", "allow", false},
-		{"block", "s", `{"verdict":"block","reason":"not what was asked for"}`, "guard", "block", false},
-		{"ask", "s", `{"verdict":"ask","reason":"unusual"}`, "", "ask", true},
-		{"no verdict", "s", `{"verdict":"ALLOW"}`, "", "ask", true},
-		{"nothing", "s", `{}`, "", "ask", true},
-		{"policy asks, guard allows", "mail", `{"verdict":"allow"}`, "", "allow", true},
-		{"policy asks, guard blocks", "mail", `{"verdict":"block"}`, "guard", "block", false},
-		{"not asked about", "db", `{"verdict":"block"}`, "", "", false},
+		{"allow", "s", `{"verdict":"allow"}`, "", "allow", ""},
+		{"block", "s", `{"verdict":"block","reason":"not what was asked for"}`, "guard", "block", ""},
+		{"ask", "s", `{"verdict":"ask","reason":"unusual"}`, "", "ask", "[the guard wants it approved: unusual]"},
+		{"ask, and no reason", "s", `{"verdict":"ask"}`, "", "ask", "[the guard wants it approved, and did not say why]"},
+		{"no verdict", "s", `{"verdict":"ALLOW"}`, "", "ask", `[the guard was asked, and there is no verdict: `},
+		{"nothing", "s", `{}`, "", "ask", `[the guard was asked, and there is no verdict: `},
+		{"policy asks, guard allows", "mail", `{"verdict":"allow"}`, "", "allow", "[the policy asks about it]"},
+		{"policy asks, guard blocks", "mail", `{"verdict":"block"}`, "guard", "block", ""},
+		{"not asked about", "db", `{"verdict":"block"}`, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, text, nil)
 			s.guarded(t, func(weighed) string { return c.ruling })
-			asked := false
+			asked := ""
 			s.Approve = func(_ context.Context, r approval.Request) (approval.Answer, error) {
-				asked = true
+				asked = fmt.Sprint(r.Reasons)
 				return approval.Answer{Approved: true, By: "uid 7"}, nil
 			}
 			s.call(t, toolCall(c.server, "t", "{}"))
@@ -134,8 +137,8 @@ rules:
 			if got := s.got(1); got.rule != c.rule || (got.form == wire.FormBlocked) != (c.rule != "") {
 				t.Errorf("the program got %+v", got)
 			}
-			if account.Verdict != c.verdict || asked != c.asked {
-				t.Errorf("verdict %q, want %q; asked: %v", account.Verdict, c.verdict, asked)
+			if account.Verdict != c.verdict || !strings.HasPrefix(asked, c.asked) || (asked == "") != (c.asked == "") {
+				t.Errorf("verdict %q, want %q; asked: %q, want %q", account.Verdict, c.verdict, asked, c.asked)
 			}
 		})
 	}

@@ -118,8 +118,12 @@ func Load(path string) (Config, error) {
 	if err := c.check(); err != nil {
 		return Config{}, c.Wrong(err)
 	}
-	if !filepath.IsAbs(c.Policy) {
-		c.Policy = filepath.Join(filepath.Dir(path), c.Policy)
+	if filepath.IsAbs(c.Policy) {
+		return c, nil
+	}
+	// Status and the audit log name it for readers in other directories.
+	if c.Policy, err = filepath.Abs(filepath.Join(filepath.Dir(path), c.Policy)); err != nil {
+		return Config{}, fmt.Errorf("find the policy: %w", err)
 	}
 	return c, nil
 }

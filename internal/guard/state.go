@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// State is what status and metrics show of a guard.
+// State is what status shows of a guard.
 type State struct {
-	By       string    `json:"by"`
-	Breaker  string    `json:"breaker"`              // Closed, Open or HalfOpen
-	Failures int       `json:"failures"`             // in a row
-	Since    time.Time `json:"since,omitzero"`       // of the first of them
-	NextTry  time.Time `json:"next_try,omitzero"`    // when open
-	InFlight int       `json:"in_flight"`            // requests
-	Batches  bool      `json:"batches"`              // checks share requests
-	Last     string    `json:"last_error,omitempty"` // of a request, with addresses: for operators
-	LastAt   time.Time `json:"last_error_at,omitzero"`
-	Counts   Counts    `json:"counts"` // since New
+	By       string
+	Breaker  string    // Closed, Open or HalfOpen
+	Failures int       // in a row
+	Since    time.Time // of the first of them
+	NextTry  time.Time // when open
+	InFlight int       // requests
+	Batches  bool      // checks share requests
+	Last     string    // of a request, with addresses: for operators
+	LastAt   time.Time
+	Counts   Counts // since New
 }
 
 // Counts add up: Checks is the sum of the five after it.
 type Counts struct {
-	Checks      uint64 `json:"checks"`
-	Allow       uint64 `json:"allow"` // judged so, like the next two
-	Ask         uint64 `json:"ask"`
-	Block       uint64 `json:"block"`
-	Unavailable uint64 `json:"unavailable"` // not judged
-	GivenUp     uint64 `json:"given_up"`    // nobody waited for it any more
-	Requests    uint64 `json:"requests"`
-	Retries     uint64 `json:"retries"` // of the requests
-	Batches     uint64 `json:"batches"` // of the requests
+	Checks      uint64
+	Allow       uint64 // judged so, like the next two
+	Ask         uint64
+	Block       uint64
+	Unavailable uint64 // not judged
+	GivenUp     uint64 // nobody waited for it any more
+	Requests    uint64
+	Retries     uint64 // of the requests
+	Batches     uint64 // of the requests
 }
 
 // State looks at the guard without waiting for it.

@@ -42,8 +42,7 @@ func ReadArguments(text []byte) (Arguments, error) {
 		}
 		return Arguments{}, fmt.Errorf("the arguments are no JSON: %w", err)
 	}
-	r := argumentReader{Decoder: json.NewDecoder(bytes.NewReader(text))}
-	r.UseNumber()
+	r := argumentReader{text: text, out: make([]byte, 0, len(text))}
 	value, err := r.value(0)
 	if err != nil {
 		return Arguments{}, fmt.Errorf("the arguments: %w", err)
@@ -55,80 +54,122 @@ func ReadArguments(text []byte) (Arguments, error) {
 	return Arguments{r.out, object}, nil
 }
 
-// argumentReader writes what it reads.
+// argumentReader writes what it reads, which is known to be JSON: no index is beyond the text.
 type argumentReader struct {
-	*json.Decoder
-	out []byte
+	text []byte
+	at   int
+	out  []byte
 }
 
 func (r *argumentReader) value(depth int) (any, error) {
-	token, err := r.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch v := token.(type) {
-	case json.Delim:
+	r.space()
+	switch b := r.text[r.at]; b {
+	case '{', '[':
 		if depth == maxDepth {
 			return nil, fmt.Errorf("they nest more than %d levels deep", maxDepth)
 		}
-		if v == '[' {
+		if b == '[' {
 			return r.array(depth)
 		}
 		return r.object(depth)
-	case json.Number:
-		return r.number(v)
-	case string:
-		r.string(v)
-	case bool:
-		r.out = strconv.AppendBool(r.out, v)
-	case nil:
-		r.out = append(r.out, "null"...)
+	case '"':
+		s, err := r.quoted()
+		r.string(s)
+		return s, err
+	case 't':
+		r.word("true")
+		return true, nil
+	case 'f':
+		r.word("false")
+		return false, nil
+	case 'n':
+		r.word("null")
+		return nil, nil
 	}
-	return token, nil
+	begin := r.at
+	for r.at < len(r.text) && strings.IndexByte("+-.eE0123456789", r.text[r.at]) >= 0 {
+		r.at++
+	}
+	return r.number(json.Number(r.text[begin:r.at]))
+}
+
+func (r *argumentReader) word(w string) {
+	r.at += len(w)
+	r.out = append(r.out, w...)
 }
 
 func (r *argumentReader) array(depth int) (any, error) {
 	items := []any{}
-	r.out = append(r.out, '[')
-	for r.More() {
-		if len(items) > 0 {
-			r.out = append(r.out, ',')
-		}
+	for r.begin('['); !r.ends(']', len(items)); {
 		item, err := r.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
 		items = append(items, item)
 	}
-	r.out = append(r.out, ']')
-	_, err := r.Token()
-	return items, err
+	return items, nil
 }
 
 func (r *argumentReader) object(depth int) (any, error) {
 	members := map[string]any{}
-	r.out = append(r.out, '{')
-	for r.More() {
-		token, err := r.Token()
+	for r.begin('{'); !r.ends('}', len(members)); {
+		name, err := r.quoted()
 		if err != nil {
 			return nil, err
 		}
-		name := token.(string) // the decoder lets nothing else stand here
 		if _, twice := members[name]; twice {
 			return nil, fmt.Errorf("the name %q stands twice in one object", name)
 		}
-		if len(members) > 0 {
-			r.out = append(r.out, ',')
-		}
 		r.string(name)
-		r.out = append(r.out, ':')
+		r.space()
+		r.begin(':')
 		if members[name], err = r.value(depth + 1); err != nil {
 			return nil, err
 		}
 	}
-	r.out = append(r.out, '}')
-	_, err := r.Token()
-	return members, err
+	return members, nil
+}
+
+func (r *argumentReader) begin(b byte) {
+	r.at++
+	r.out = append(r.out, b)
+}
+
+// ends passes the end of a list, or the comma before its next item.
+func (r *argumentReader) ends(end byte, items int) bool {
+	r.space()
+	switch {
+	case r.text[r.at] == end:
+		r.begin(end)
+		return true
+	case items > 0:
+		r.begin(',')
+		r.space()
+	}
+	return false
+}
+
+func (r *argumentReader) space() {
+	for strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
+		r.at++
+	}
+}
+
+// quoted reads a string.
+func (r *argumentReader) quoted() (s string, err error) {
+	begin, plain := r.at, true
+	for r.at++; r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			plain = false
+			r.at++
+		}
+	}
+	r.at++
+	if plain {
+		return string(r.text[begin+1 : r.at-1]), nil
+	}
+	err = json.Unmarshal(r.text[begin:r.at], &s)
+	return s, err
 }
 
 // number is an int64 where JavaScript and JSON agree on each integer, else a float64.

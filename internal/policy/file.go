@@ -22,6 +22,7 @@ const (
 	maxPatterns = 500 // of one rule, and of deny
 	maxLabels   = 16  // of one rule
 	maxFlows    = 200
+	maxReason   = 300 // bytes
 )
 
 // InvalidError is a file that is no policy, or no file of cases.
@@ -41,6 +42,7 @@ type file struct {
 		Tools  []pattern `yaml:"tools"`
 		When   string    `yaml:"when"`
 		Action string    `yaml:"action"`
+		Reason string    `yaml:"reason"`
 		Guard  string    `yaml:"guard"`
 		Labels []string  `yaml:"labels"`
 		Redact []string  `yaml:"redact"`
@@ -137,6 +139,26 @@ type reader struct {
 	lines strictyaml.Lines
 }
 
+// reason is one that the policy gives in words of its own.
+func (r reader) reason(path, text string, of rule) string {
+	switch {
+	case of.action == Allow:
+		r.refuse(path, "what is allowed needs none: it is for rules that ask or deny")
+	case text == "" || len(text) > maxReason || strings.ContainsFunc(text, hidden):
+		r.refuse(path, "want 1 to %d bytes on one line, and nothing that can't be seen", maxReason)
+	}
+	return text
+}
+
+// words are the reason of a rule that has none of its own.
+func (r *rule) words() string {
+	words := [...]string{Deny: "the policy denies it", Ask: "the policy asks about it", Allow: "the policy allows it"}[r.action]
+	if r.condition != nil {
+		words += " when " + r.condition.text
+	}
+	return words
+}
+
 func (r reader) refuse(path, format string, args ...any) {
 	r.wrong = append(r.wrong, fmt.Sprintf("%s: %s: %s", r.lines.At(r.name, path), path, fmt.Sprintf(format, args...)))
 }
@@ -200,8 +222,9 @@ func (b *builder) add(name string, text []byte) {
 				r.refuse(at+".when", "%v", err)
 			}
 		}
-		if out.says = fmt.Sprintf("rule %q: %s", out.name, out.action); out.condition != nil {
-			out.says += " when " + out.condition.text
+		out.says = out.words()
+		if in.Reason != "" || lines[at+".reason"] > 0 {
+			out.says = r.reason(at+".reason", in.Reason, out)
 		}
 		b.rules = append(b.rules, out)
 	}

@@ -68,6 +68,19 @@ func args(t testing.TB, text string) map[string]any {
 	return a.Value
 }
 
+// TestReason: a rule's own words are the reason, unless its condition is why nobody knows.
+func TestReason(t *testing.T) {
+	p := parse(t, "version: 1\nrules:\n- {name: large, tools: [pay.refund], when: args.amount > 100, action: deny, reason: finance refunds more than 100}\n")
+	for text, want := range map[string]string{
+		`{"amount":101}`: "finance refunds more than 100",
+		`{}`:             `the condition of rule "large" can't be evaluated for this call: no such key: amount`,
+	} {
+		if d := p.Decide(&policy.Call{Server: "pay", Tool: "refund", Args: args(t, text)}); d.Action != policy.Deny || d.Rule != "large" || d.Reason != want {
+			t.Errorf("%s: %+v, want %s", text, d, want)
+		}
+	}
+}
+
 func TestDecide(t *testing.T) {
 	p := parse(t, example)
 	for _, c := range []struct {
@@ -81,15 +94,15 @@ func TestDecide(t *testing.T) {
 		{name: "no rule", tool: "db.query",
 			want: policy.Decision{Action: policy.Ask, Rule: "unknown", Reason: "no rule matches this call of db.query", Guard: true}},
 		{name: "a read", tool: "github.list_issues", annotations: map[string]bool{"destructiveHint": false},
-			want: policy.Decision{Action: policy.Allow, Rule: "reads", Reason: `rule "reads": allow`, Read: true, Labels: []string{"read", "untrusted"}}},
+			want: policy.Decision{Action: policy.Allow, Rule: "reads", Reason: `the policy allows it`, Read: true, Labels: []string{"read", "untrusted"}}},
 		{name: "a hint makes it stricter", tool: "github.list_issues", annotations: map[string]bool{"destructiveHint": true}, want: policy.Decision{
-			Action: policy.Ask, Rule: "by its own word", Reason: `rule "by its own word": ask when annotations.destructiveHint`, Guard: true, Labels: []string{"untrusted"}}},
+			Action: policy.Ask, Rule: "by its own word", Reason: `the policy asks about it when annotations.destructiveHint`, Guard: true, Labels: []string{"untrusted"}}},
 		{name: "no hint is no word", tool: "github.list_issues", want: policy.Decision{Action: policy.Ask, Rule: "by its own word",
 			Reason: `the condition of rule "by its own word" can't be evaluated for this call: no such key: destructiveHint`, Guard: true, Labels: []string{"untrusted"}}},
 		{name: "small", tool: "pay.refund", args: `{"amount":100}`, want: policy.Decision{
-			Action: policy.Allow, Rule: "small refunds", Reason: `rule "small refunds": allow when args.amount <= 100 && run.mutations < 5`, Guard: true, Labels: []string{"write", "external"}}},
+			Action: policy.Allow, Rule: "small refunds", Reason: `the policy allows it when args.amount <= 100 && run.mutations < 5`, Guard: true, Labels: []string{"write", "external"}}},
 		{name: "small, as a float", tool: "pay.refund", args: `{"amount":99.5}`, want: policy.Decision{
-			Action: policy.Allow, Rule: "small refunds", Reason: `rule "small refunds": allow when args.amount <= 100 && run.mutations < 5`, Guard: true, Labels: []string{"write", "external"}}},
+			Action: policy.Allow, Rule: "small refunds", Reason: `the policy allows it when args.amount <= 100 && run.mutations < 5`, Guard: true, Labels: []string{"write", "external"}}},
 		{name: "large", tool: "pay.refund", args: `{"amount":101}`, want: policy.Decision{
 			Action: policy.Ask, Rule: "unknown", Reason: "no rule matches this call of pay.refund", Guard: true}},
 		{name: "many", tool: "pay.refund", args: `{"amount":1}`, run: policy.Run{Mutations: 5}, want: policy.Decision{
@@ -97,9 +110,9 @@ func TestDecide(t *testing.T) {
 		{name: "an amount that is none does not allow", tool: "pay.refund", args: `{"amount":"1"}`, want: policy.Decision{
 			Action: policy.Ask, Rule: "unknown", Reason: "no rule matches this call of pay.refund", Guard: true}},
 		{name: "asked", tool: "mail.send", args: `{"to":["a@example.com"]}`, want: policy.Decision{
-			Action: policy.Ask, Rule: "mail", Reason: `rule "mail": ask`, Guard: true, Labels: []string{"external"}}},
+			Action: policy.Ask, Rule: "mail", Reason: `the policy asks about it`, Guard: true, Labels: []string{"external"}}},
 		{name: "deny beats ask", tool: "mail.send", args: `{"to":["a@example.com","b@example.org"]}`, want: policy.Decision{
-			Rule: "no mail to the world", Reason: `rule "no mail to the world": deny when args.to.exists(t, !t.endsWith("@example.com"))`}},
+			Rule: "no mail to the world", Reason: `the policy denies it when args.to.exists(t, !t.endsWith("@example.com"))`}},
 		{name: "what can't be judged is denied", tool: "mail.send", args: `{}`, want: policy.Decision{Rule: "no mail to the world",
 			Reason: `the condition of rule "no mail to the world" can't be evaluated for this call: no such key: to`}},
 		{name: "sends after reads", tool: "pay.refund", args: `{"amount":1}`, run: policy.Run{Labels: []string{"read", "untrusted"}}, want: policy.Decision{
@@ -109,7 +122,7 @@ func TestDecide(t *testing.T) {
 		{name: "too many mutations", tool: "pay.refund", args: `{"amount":500}`, run: policy.Run{Mutations: 20}, want: policy.Decision{
 			Rule: "limits.mutations_per_run", Reason: "the run has made its 20 calls that change something"}},
 		{name: "reads are no mutations", tool: "github.list_issues", annotations: map[string]bool{"destructiveHint": false}, run: policy.Run{Mutations: 20},
-			want: policy.Decision{Action: policy.Allow, Rule: "reads", Reason: `rule "reads": allow`, Read: true, Labels: []string{"read", "untrusted"}}},
+			want: policy.Decision{Action: policy.Allow, Rule: "reads", Reason: `the policy allows it`, Read: true, Labels: []string{"read", "untrusted"}}},
 		{name: "names are as they are", tool: "GitHub.list_issues",
 			want: policy.Decision{Action: policy.Ask, Rule: "unknown", Reason: "no rule matches this call of GitHub.list_issues", Guard: true}},
 	} {
@@ -190,7 +203,9 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "p.yaml: version: 0: this sandboxd reads version 1"},
 		{"version: 2\n", "p.yaml:1: version: 2: this sandboxd reads version 1"},
-		{"version: 1\nrule: []\n", `p.yaml:2: there is no field "rule" here`},
+		{"version: 1\nrule: []\n", `p.yaml:2: there is no field "rule" here; there are: rules, version, deny, unknown, flows, limits, redact`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], acton: allow}\n", `p.yaml:3: there is no field "acton" here; there are: action, name, tools, when, reason, guard, labels, redact`},
+		{"version: 1\nlimits: {per_caller: {runs a minute: 1}}\n", `p.yaml:2: there is no field "runs a minute" here; there are: runs_per_minute, mutations_per_minute`},
 		{"version: 1\nunknown: maybe\n", `p.yaml:2: unknown: "maybe": want allow, ask or deny`},
 		{"version: 1\nunknown: \"\"\n", `p.yaml:2: unknown: is missing: want allow, ask or deny`},
 		{"version: 1\ndeny: [drop]\n", `p.yaml:2: "drop" is no pattern of tools: want SERVER.TOOL`},
@@ -208,6 +223,11 @@ func TestParseRefuses(t *testing.T) {
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: block}\n", `p.yaml:3: rules[0].action: "block": want allow, ask or deny`},
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: allow, guard: never}\n", `rules[0].guard: "never": there is only skip`},
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: deny, guard: skip}\n", `the guard is not asked about what is denied`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: allow, reason: why}\n", `p.yaml:3: rules[0].reason: what is allowed needs none`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: label, labels: [l], reason: why}\n", `what is allowed needs none`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: deny, reason: \"\"}\n", `rules[0].reason: want 1 to 300 bytes`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: deny, reason: \"a\\nb\"}\n", `rules[0].reason: want 1 to 300 bytes`},
+		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: ask, reason: " + strings.Repeat("x", 301) + "}\n", `rules[0].reason: want 1 to 300 bytes`},
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: label}\n", `action is label, and there are no labels`},
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: label, labels: [read]}\n", `read must stand at the rule that allows`},
 		{"version: 1\nrules:\n- {name: x, tools: [a.b], action: allow, labels: [Big]}\n", `rules[0].labels[0]: "Big" is no label`},

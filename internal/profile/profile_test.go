@@ -198,7 +198,7 @@ func TestLoadTellsAll(t *testing.T) {
 	_, err := profile.Load(dir)
 	want := dir + "/a.yaml:2: limits.wall_ms: must be set, and above 0\n" +
 		dir + "/a.yaml:2: limits.cpu_ms: must be set, and above 0\n" +
-		dir + `/b.yaml:1: there is no field "limitz" here`
+		dir + `/b.yaml:1: there is no field "limitz" here; there are: limits, extends, description, jail, require`
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}

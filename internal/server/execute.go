@@ -56,7 +56,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent, Task: p.Intent, Constraints: p.Constraints,
 			Caller:  policy.Caller{UID: x.caller.UID, GID: x.caller.Groups[0], Gateway: x.client},
 			Catalog: servers, Limits: limits, Gateway: x.peer,
-			Policy: x.policy.Load(), Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Log: x.log,
+			Policy: x.policy.Load().Policy, Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Log: x.log,
 		},
 		began: time.Now(),
 	}

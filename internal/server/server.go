@@ -57,14 +57,21 @@ type Server struct {
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
 
-	policy    atomic.Pointer[policy.Policy] // that new runs get
-	reloading sync.Mutex
+	policy      atomic.Pointer[inForce] // that new runs get
+	notReloaded atomic.Pointer[string]  // why the last reload left it in force; nil: it did not
+	reloading   sync.Mutex
 
 	describing sync.Mutex // held while schemas are read
 
 	mu   sync.Mutex // guards the fields below
 	open int        // connections
 	idle time.Time  // since when there is none
+}
+
+// inForce is a policy since it is the one that new runs get.
+type inForce struct {
+	*policy.Policy
+	since time.Time
 }
 
 // New makes a server.
@@ -105,13 +112,18 @@ func (s *Server) Reload(ctx context.Context, by *audit.Peer) error {
 		err = s.guard.Reload()
 	}
 	if err == nil {
-		return s.adopt(ctx, read, e)
-	}
-	if s.audit != nil {
+		err = s.adopt(ctx, read, e)
+	} else if s.audit != nil {
 		e.Error = err.Error()
 		err = errors.Join(err, s.audit.Append(ctx, e))
 	}
-	return fmt.Errorf("policy: %w", err)
+	if err != nil {
+		why := err.Error()
+		s.notReloaded.Store(&why)
+		return fmt.Errorf("policy: %w", err)
+	}
+	s.notReloaded.Store(nil)
+	return nil
 }
 
 // Half of a policy can be one as well, which lacks what stood at its end. So one that is read again is taken when it has not changed for a
@@ -149,7 +161,7 @@ func (s *Server) adopt(ctx context.Context, read *policy.Policy, e audit.PolicyL
 			return err
 		}
 	}
-	s.policy.Store(read)
+	s.policy.Store(&inForce{read, time.Now()})
 	for _, w := range read.Warnings() {
 		s.log.Warn("policy", "warning", w)
 	}
@@ -242,6 +254,3 @@ func (s *Server) Idle() time.Duration {
 	}
 	return time.Since(s.idle)
 }
-
-// Running is the number of runs, and of those that wait for a slot.
-func (s *Server) Running() (running, waiting int) { return s.slots.counts() }

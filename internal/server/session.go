@@ -158,18 +158,6 @@ func (x *session) cancel(params json.RawMessage) (any, error) {
 	return sandboxd.CancelResult{Cancelled: n}, nil
 }
 
-func (s *Server) status(params json.RawMessage) (any, error) {
-	if err := decode(params, &struct{}{}); err != nil {
-		return nil, err
-	}
-	running, waiting := s.slots.counts()
-	r := sandboxd.StatusResult{Version: s.version, Running: running, Waiting: waiting}
-	for _, p := range s.pool.Status() {
-		r.Pool = append(r.Pool, sandboxd.PoolStatus(p))
-	}
-	return r, nil
-}
-
 // activeRun is what cancel needs of a run.
 type activeRun struct {
 	token  string

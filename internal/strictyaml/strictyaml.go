@@ -3,15 +3,19 @@ package strictyaml
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"syscall"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sandboxd/sandboxd/internal/near"
 )
 
 // maxFile bounds a file that a person is to have written.
@@ -78,7 +82,7 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	case errors.Is(err, io.EOF):
 		return lines, nil // nothing but comments
 	case err != nil:
-		return nil, explain(name, lines, err)
+		return nil, explain(name, lines, into, err)
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one document", name)
@@ -124,23 +128,30 @@ func (l Lines) field(line string) string {
 }
 
 var (
-	unknown  = regexp.MustCompile(`line (\d+): field (\S+) not found in type \S+`)
+	unknown  = regexp.MustCompile(`line (\d+): field (.+) not found in type (.+)$`)
 	atLine   = regexp.MustCompile(`line (\d+): `)
 	repeated = regexp.MustCompile(`mapping key "([^"]+)" already defined at line (\d+)`)
 	goType   = regexp.MustCompile(` into (\[\])?(\w+\.)?(\w+)$`)
 )
 
 // explain words the library's errors for who wrote the file, one line each.
-func explain(name string, file Lines, err error) error {
+func explain(name string, file Lines, into any, err error) error {
 	lines := []string{err.Error()}
 	var typed *yaml.TypeError
 	if errors.As(err, &typed) {
 		lines = typed.Errors
 	}
+	known := make(map[string][]string)
+	collect(reflect.TypeOf(into), known)
 	for i, line := range lines {
 		line = strings.TrimPrefix(line, "yaml: ")
 		line = strings.ReplaceAll(line, "\n", " ") // of a value that it quotes
-		line = unknown.ReplaceAllString(line, `line $1: there is no field "$2" here`)
+		if m := unknown.FindStringSubmatch(line); m != nil {
+			line = fmt.Sprintf("line %s: there is no field %q here", m[1], m[2])
+			if names := known[m[3]]; names != nil {
+				line += "; there are: " + near.List(near.First(m[2], names))
+			}
+		}
 		line = repeated.ReplaceAllString(line, `field "$1" stands at line $2 already`)
 		line = goType.ReplaceAllStringFunc(line, plainType)
 		if at := atLine.FindStringSubmatch(line); at != nil && strings.Contains(line, "cannot unmarshal ") && file.field(at[1]) != "" {
@@ -154,6 +165,32 @@ func explain(name string, file Lines, err error) error {
 		}
 	}
 	return errors.New(strings.Join(lines, "\n"))
+}
+
+// collect finds the fields of a type, and of what is in it, by the type's name in the library's errors.
+func collect(t reflect.Type, known map[string][]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		collect(t.Elem(), known)
+	case reflect.Struct:
+		if _, seen := known[t.String()]; seen {
+			return
+		}
+		known[t.String()] = []string{}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if !f.IsExported() || name == "-" {
+				continue
+			}
+			collect(f.Type, known)
+			if options == "inline" {
+				known[t.String()] = append(known[t.String()], known[f.Type.String()]...)
+			} else {
+				known[t.String()] = append(known[t.String()], cmp.Or(name, strings.ToLower(f.Name)))
+			}
+		}
+	}
 }
 
 // plainType says what was wanted in words that are not Go's.

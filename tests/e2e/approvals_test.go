@@ -46,7 +46,7 @@ func TestGatewayApproves(t *testing.T) {
 	}
 	answer = sandboxd.ApprovalAnswer{Reason: "not on Fridays"}
 	r = g.run(t, sandboxd.Program{Source: "await tools.t.mail({})"})
-	ending{outcome: "denied", message: "denied it: not on Fridays", line: 1, hint: "*"}.check(t, r)
+	ending{outcome: "denied", message: ": not on Fridays", line: 1, hint: "*"}.check(t, r)
 	answer = sandboxd.ApprovalAnswer{Approve: true, Scope: sandboxd.ScopeRun}
 	asked = nil
 	r = g.run(t, sandboxd.Program{Source: "for (const to of ['a', 'b', 'a', 'a']) await tools.t.mail({to}); return 'sent'"})
@@ -86,7 +86,7 @@ func TestAdministratorApproves(t *testing.T) {
 			}
 		}},
 		{"deny", func(r *sandboxd.Result) {
-			ending{outcome: "denied", message: "the call needs an approval, and uid ", line: 1, hint: "*"}.check(t, r)
+			ending{outcome: "denied", message: "the call needs an approval, and was denied one by uid ", line: 1, hint: "*"}.check(t, r)
 		}},
 	} {
 		ended := make(chan *sandboxd.Result, 1)
