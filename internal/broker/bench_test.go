@@ -75,7 +75,7 @@ func BenchmarkAdded(b *testing.B) {
 				b.Fatal(err)
 			}
 			form := ""
-			err := Do(ctx, run, Judge(run, batch)[0], func(r wire.Result, _ []byte) { form, replied = r.Form, time.Now() })
+			err := Do(ctx, run, Judge(ctx, run, batch)[0], func(r wire.Result, _ []byte) { form, replied = r.Form, time.Now() })
 			if err != nil || form != wire.FormJSON {
 				b.Fatal(form, err)
 			}
