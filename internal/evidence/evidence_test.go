@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 		{"escapes", `{"body":"café au lait s'il vous plaît \"avec plaisir\" et l'addition"}`, []Found{{"body", 54, 3}}},
 		{"words that say little", `{"body":"customer, example, prefers, morning, Friday 2019"}`, nil},
 		{"short", `{"body":"cus_7"}`, nil},
-		{"the most first", `{"a":"cus_9s6XKzkNRiz8i3","b":"prefers to be called in the morning and never on a friday"}`, []Found{{"b", 48, 3}, {"a", 17, 3}}},
+		{"the most first", `{"a":"cus_9s6XKzkNRiz8i3","b":"prefers to be called in the morning and never on a friday see the file of 2019"}`, []Found{{"b", 64, 3}, {"a", 17, 3}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := trail.Find(arguments(t, c.arguments))

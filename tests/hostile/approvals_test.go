@@ -187,7 +187,7 @@ func approverOfOthers(t *testing.T, s *stage) {
 func approvalsCrowd(t *testing.T, s *stage) {
 	r := s.greeted(t)
 	r.execute(1, `const all = await Promise.allSettled(Array.from({length: 16}, (_, x) => tools.s.asked({x, text: "x".repeat(200000)})))
-		return all.map(a => a.reason.message)`, `"limits":{"wall_ms":1000,"concurrent_calls":4}`)
+		return all.map(a => a.reason.message)`, `"limits":{"wall_ms":10000,"concurrent_calls":4}`)
 	for waits := 0; waits < 4; {
 		r.send(`{"jsonrpc":"2.0","id":2,"method":"approvals/list"}`)
 		var list sandboxd.ApprovalList
