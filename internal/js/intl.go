@@ -238,7 +238,7 @@ func (e *Engine) textOf(o *goja.Object, items int64, fc goja.FunctionCall) goja.
 		if goja.IsUndefined(v) || goja.IsNull(v) {
 			continue
 		}
-		f, ok := goja.AssertFunction(v.ToObject(e.vm).Get("toLocaleString"))
+		f, ok := goja.AssertFunction(must(e.real.get(nil, v.ToObject(e.vm), e.vm.ToValue("toLocaleString"), v)))
 		if !ok {
 			panic(e.newError(e.real.typeError, "toLocaleString is not a function"))
 		}

@@ -95,8 +95,9 @@ func (e *Engine) defineAccessor(name, kind string) func(goja.FunctionCall) goja.
 // lookUpAccessor is __lookupGetter__ or __lookupSetter__.
 func (e *Engine) lookUpAccessor(kind string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
+		first := fc.This.ToObject(e.vm)
 		key := e.propertyKey(fc.Argument(0))
-		for o := fc.This.ToObject(e.vm); o != nil; o = o.Prototype() {
+		for o := first; o != nil; o = o.Prototype() {
 			settle(o)
 			if d, ok := must(e.real.getOwnPropertyDescriptor(nil, o, key)).(*goja.Object); ok {
 				return get(d, kind)

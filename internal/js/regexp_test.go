@@ -26,6 +26,8 @@ func TestRegExp(t *testing.T) {
 		{`return 'aaa'.replaceAll(/a/g, (m, at) => at)`, `ok "012"`},
 		{`return 'xaxa'.replace(/a/gy, '-') + 'aaxa'.replace(/a/gy, '-')`, `ok "xaxa--xa"`},
 		{`return ['a, b ,c'.split(/\s*,\s*/), 'abc'.split(/(?:)/), 'a1b2'.split(/(\d)/), 'a1b2'.split(/(\d)/, 3), ''.split(/x/), ''.split(/(?:)/), 'ab'.split(/(x)?/)]`, `ok [["a","b","c"],["a","b","c"],["a","1","b","2",""],["a","1","b"],[""],[],["a",null,"b"]]`},
+		{`return [/(.+)b\1/u.exec('\ud834b\ud834\udc00'), /(?<=\1b(.+))$/u.exec('\ud834\udc00b\udc00'), /(.+)b\1/u.exec('\ud834b\ud834x')]`, `ok [null,null,["\ud834b\ud834","\ud834"]]`},
+		{`return [String(RegExp), Function.prototype.toString.call(RegExp), String(x => x)]`, `ok ["function RegExp() { [native code] }","function RegExp() { [native code] }","x => x"]`},
 		{`return '😀x'.split(/(?:)/u).map(s => s.length)`, `ok [2,1]`},
 		{`return ['abc'.search(/c/), 'abc'.search(/x/g), 'abc'.search('b'), 'abc'.search()]`, `ok [2,-1,1,0]`},
 		{`const re = /a/g; return [re.test('aa'), re.lastIndex, re.test('aa'), re.lastIndex, re.test('aa'), re.lastIndex]`, `ok [true,1,true,2,false,0]`},

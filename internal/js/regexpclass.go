@@ -75,6 +75,13 @@ func (r *regexps) install(e *Engine) {
 	e.define("RegExp", r.constructor)
 	hide(r.constructor, "escape", e.native("escape", 1, r.escape))
 	hide(r.proto, "constructor", r.constructor)
+	source := e.protoMethod("Function", "toString")
+	hide(e.prototype("Function"), "toString", e.native("toString", 0, func(fc goja.FunctionCall) goja.Value {
+		if fc.This == r.constructor { // a function of ours in JavaScript, in the place of one that has no source
+			return e.vm.ToValue("function RegExp() { [native code] }")
+		}
+		return must(source(fc.This))
+	}))
 	r.accessors()
 	r.methods()
 }

@@ -127,7 +127,9 @@ func (b *baseline) update(unknown []result) {
 	}
 	open := &reason{}
 	for _, r := range unknown {
-		open.entries = append(open.entries, newEntry(1, r.Path))
+		e := newEntry(1, r.Path)
+		e.found = append(e.found, r)
+		open.entries = append(open.entries, e)
 	}
 	b.reasons = append(b.reasons, open)
 }

@@ -74,7 +74,7 @@ func match[E uint8 | uint16](m *Matcher, p *Program, text []E, ascii []byte, at 
 	m.stack = m.stack[:0]
 	m.budget = pace
 	r := run[E]{Matcher: m, p: p, text: text, ascii: ascii}
-	if p.unicode && at > 0 && at < len(text) && isTrail(text[at]) && isLead(text[at-1]) {
+	if r.halves(int32(at)) {
 		at--
 	}
 	if sticky {
@@ -610,6 +610,9 @@ func (r *run[E]) backreference(n *inst, at int32) int32 {
 		if begin < 0 || int(end) > len(r.text) || !r.same(n, r.text[from:to], r.text[begin:end]) {
 			return -1
 		}
+		if r.halves(begin) || r.halves(end) {
+			return -1
+		}
 		r.budget -= int(to-from) >> 4
 		if n.back {
 			return begin
@@ -617,6 +620,11 @@ func (r *run[E]) backreference(n *inst, at int32) int32 {
 		return end
 	}
 	return at
+}
+
+// halves tells whether a place is inside a surrogate pair, where nothing begins or ends that goes by characters.
+func (r *run[E]) halves(at int32) bool {
+	return r.p.unicode && at > 0 && int(at) < len(r.text) && isTrail(r.text[at]) && isLead(r.text[at-1])
 }
 
 func (r *run[E]) same(n *inst, a, b []E) bool {

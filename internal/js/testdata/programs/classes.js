@@ -175,6 +175,16 @@ return [a.name, o.m.name, o.c1.name, (function () {}).name, (class {}).name, new
 //// accessors, as they were defined once
 const o = {}; o.__defineGetter__('a', () => 1); o.__defineSetter__('a', function (v) { this.v = v }); o.a = 5; return [o.a, o.v, typeof o.__lookupGetter__('a'), typeof o.__lookupSetter__('a'), o.__lookupGetter__('zz') === undefined, new Date(0).getYear(), new Date(0).toGMTString(), (() => { const d = new Date(0); d.setYear(99); return d.getFullYear() })()];
 
+//// what a primitive's method sees, and when its key is asked for
+let asked = 0;
+const key = { toString() { asked++; return 'a'; } };
+const out = [];
+for (const name of ['__lookupGetter__', '__lookupSetter__']) for (const o of [null, undefined]) try { Object.prototype[name].call(o, key); } catch (e) { out.push(e.name); }
+Object.defineProperty(String.prototype, 'toLocaleString', { configurable: true, get() { 'use strict'; out.push(typeof this); return function () { 'use strict'; return typeof this; }; } });
+out.push(['a'].toLocaleString(), asked);
+delete String.prototype.toLocaleString;
+return out;
+
 //// errors with a stack of their own
 class HttpError extends Error { constructor(s, m) { super(m); this.name = 'HttpError'; this.status = s; Error.captureStackTrace(this, this.constructor); } }
 const e = new HttpError(404, 'gone'), o = {};
