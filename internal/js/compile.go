@@ -62,11 +62,12 @@ func (s *source) read() (*goja.Program, *fault) {
 		if s.unexport(bad.offset) {
 			continue
 		}
-		worse := s.lower()
+		program, worse := s.buildLowered(false)
+		if worse != nil && s.superInStatic() {
+			program, worse = s.buildLowered(true)
+		}
 		if worse == nil {
-			if program, worse = s.build(); worse == nil {
-				return program, nil
-			}
+			return program, nil
 		}
 		lowered := s.lowered
 		s.lowered = nil
@@ -80,6 +81,13 @@ func (s *source) read() (*goja.Program, *fault) {
 		}
 		return nil, bad
 	}
+}
+
+func (s *source) buildLowered(statics bool) (*goja.Program, *fault) {
+	if bad := s.lower(statics); bad != nil {
+		return nil, bad
+	}
+	return s.build()
 }
 
 // fault is why a text is no program.

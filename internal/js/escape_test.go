@@ -33,7 +33,7 @@ func FuzzWrap(f *testing.F) {
 		lowered := s.lowered != nil
 		s.lowered = nil
 		if lowered {
-			if bad := s.lower(); bad != nil {
+			if bad := s.lower(false); bad != nil {
 				t.Fatalf("%q was accepted, and is no body of an arrow function: %s", text, bad.message)
 			}
 		}

@@ -224,9 +224,24 @@ func bindArguments(program *ast.Program, text string) {
 			}
 			use := &ast.ExpressionStatement{Expression: &ast.Identifier{Name: argumentsName, Idx: f.Body.LeftBrace}}
 			f.Body.List = slices.Insert(f.Body.List, at, ast.Statement(use))
+			usesInParameters(f.ParameterList)
 		}
 		return true
 	})
+}
+
+// usesInParameters names it before each arrow function of a parameter, too: those have a scope of their own, that of the body is not
+// theirs.
+//
+//	function f(a = () => arguments.length) { return a() }
+func usesInParameters(list *ast.ParameterList) {
+	t := tree{before: func(ast.Node) {}, replace: func(x *ast.Expression) {
+		if arrow, ok := (*x).(*ast.ArrowFunctionLiteral); ok {
+			use := &ast.Identifier{Name: argumentsName, Idx: arrow.Start}
+			*x = &ast.SequenceExpression{Sequence: []ast.Expression{use, arrow}}
+		}
+	}}
+	t.parameters(list)
 }
 
 const argumentsName = "arguments"

@@ -1,6 +1,8 @@
 package js
 
 import (
+	"strings"
+
 	"github.com/dop251/goja/file"
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -14,11 +16,17 @@ type lowered struct {
 
 // lower strips the program of its types, and writes async generators, `for await`, `using` and decorators in older
 // words. The text is wrapped before: at the top of a module esbuild refuses return, and elsewhere await.
-func (s *source) lower() *fault {
+//
+// With statics, static fields are written as assignments: in one of those goja refuses `super`. It makes all names longer, and so is not
+// for others.
+func (s *source) lower(statics bool) *fault {
 	result := api.Transform(s.wrapped, api.TransformOptions{
-		Loader:         api.LoaderTS,
-		Target:         api.ESNext,
-		Supported:      map[string]bool{"async-generator": false, "for-await": false, "using": false, "decorators": false},
+		Loader: api.LoaderTS,
+		Target: api.ESNext,
+		Supported: map[string]bool{
+			"async-generator": false, "for-await": false, "using": false, "decorators": false, "class-static-field": !statics,
+		},
+		KeepNames:      statics, // of classes, which are renamed then
 		Charset:        api.CharsetUTF8,
 		LegalComments:  api.LegalCommentsNone,
 		Sourcemap:      api.SourceMapExternal,
@@ -35,6 +43,11 @@ func (s *source) lower() *fault {
 	}
 	s.lowered = &lowered{text: string(result.Code), from: from}
 	return nil
+}
+
+// superInStatic says that there may be a static field with `super` in it.
+func (s *source) superInStatic() bool {
+	return strings.Contains(s.wrapped, "static") && strings.Contains(s.wrapped, "super")
 }
 
 // refused is the first thing that esbuild refused. Its columns are in bytes, from 0.

@@ -185,6 +185,12 @@ out.push(['a'].toLocaleString(), asked);
 delete String.prototype.toLocaleString;
 return out;
 
+//// super in static fields, arguments in parameters
+class Base { static n = 4; static m() { return 7; } }
+class Sub extends Base { static s = super.n; static t = () => super.m(); static #p = 3; static u = this.s + Sub.#p; static async w() { return super.n; } x = 1; }
+function f(a, b = () => arguments[0] + arguments.length, { c = () => arguments[1] } = {}) { let d = 1; return [b(), a, c() === undefined, d]; }
+return [Sub.s, Sub.t(), Sub.u, await Sub.w(), Sub.name, Object.keys(Sub), new Sub(), f(7), f.length];
+
 //// errors with a stack of their own
 class HttpError extends Error { constructor(s, m) { super(m); this.name = 'HttpError'; this.status = s; Error.captureStackTrace(this, this.constructor); } }
 const e = new HttpError(404, 'gone'), o = {};
