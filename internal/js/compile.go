@@ -62,10 +62,7 @@ func (s *source) read() (*goja.Program, *fault) {
 		if s.unexport(bad.offset) {
 			continue
 		}
-		program, worse := s.buildLowered(false)
-		if worse != nil && s.superInStatic() {
-			program, worse = s.buildLowered(true)
-		}
+		program, worse := s.inOlderWords(s.build)
 		if worse == nil {
 			return program, nil
 		}
@@ -81,13 +78,6 @@ func (s *source) read() (*goja.Program, *fault) {
 		}
 		return nil, bad
 	}
-}
-
-func (s *source) buildLowered(statics bool) (*goja.Program, *fault) {
-	if bad := s.lower(statics); bad != nil {
-		return nil, bad
-	}
-	return s.build()
 }
 
 // fault is why a text is no program.

@@ -3,6 +3,7 @@ package js
 import (
 	"strings"
 
+	"github.com/dop251/goja"
 	"github.com/dop251/goja/file"
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
@@ -12,6 +13,23 @@ import (
 type lowered struct {
 	text string
 	from *sourcemap.Consumer // positions of it to those of the wrapped text
+}
+
+// inOlderWords lowers the program, and builds it. Only if that is refused as well, and there may be a static field with `super` in it, are
+// those lowered, too.
+func (s *source) inOlderWords(build func() (*goja.Program, *fault)) (program *goja.Program, bad *fault) {
+	for _, statics := range []bool{false, true} {
+		if statics && !(strings.Contains(s.wrapped, "static") && strings.Contains(s.wrapped, "super")) {
+			break
+		}
+		if bad = s.lower(statics); bad == nil {
+			program, bad = build()
+		}
+		if bad == nil {
+			return program, nil
+		}
+	}
+	return nil, bad
 }
 
 // lower strips the program of its types, and writes async generators, `for await`, `using` and decorators in older
@@ -45,10 +63,6 @@ func (s *source) lower(statics bool) *fault {
 	return nil
 }
 
-// superInStatic says that there may be a static field with `super` in it.
-func (s *source) superInStatic() bool {
-	return strings.Contains(s.wrapped, "static") && strings.Contains(s.wrapped, "super")
-}
 
 // refused is the first thing that esbuild refused. Its columns are in bytes, from 0.
 func (s *source) refused(m api.Message) *fault {

@@ -28,11 +28,9 @@ func (e *Engine) CompileScript(text string) (*Script, error) {
 	s.code, s.wrapped = text, text
 	program, bad := s.compileScript()
 	if bad != nil {
-		if worse := s.lower(); worse == nil {
-			program, worse = s.compileScript()
-			if worse == nil {
-				bad = nil
-			}
+		var worse *fault
+		if program, worse = s.inOlderWords(s.compileScript); worse == nil {
+			bad = nil
 		}
 	}
 	if bad != nil {
