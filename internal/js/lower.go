@@ -63,7 +63,6 @@ func (s *source) lower(statics bool) *fault {
 	return nil
 }
 
-
 // refused is the first thing that esbuild refused. Its columns are in bytes, from 0.
 func (s *source) refused(m api.Message) *fault {
 	offset := -1 // a fault of esbuild itself: what goja said is better
