@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/dop251/goja"
+
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/js"
 )
@@ -24,6 +26,34 @@ func engineArm(tools sandboxd.ToolHandler) arm {
 		})
 		if out.Kind != js.KindOK || string(out.Value) != t.want {
 			tb.Fatalf("engine: %s %s %+v", out.Kind, out.Value, out.Error)
+		}
+	}}
+}
+
+// gojaArm is goja as it comes, likewise: what others run programs in, and the measure by which figures of two machines compare.
+func gojaArm(tools sandboxd.ToolHandler) arm {
+	return arm{"goja", func(tb testing.TB, t task) {
+		vm := goja.New()
+		parse, _ := goja.AssertFunction(vm.Get("JSON").ToObject(vm).Get("parse"))
+		stringify, _ := goja.AssertFunction(vm.Get("JSON").ToObject(vm).Get("stringify"))
+		vm.Set("tools", map[string]any{"tracker": map[string]any{"list_issues": func(arguments goja.Value) (*goja.Promise, error) {
+			promise, resolve, _ := vm.NewPromise()
+			must := func(v goja.Value, err error) goja.Value {
+				if err != nil {
+					tb.Fatalf("goja: %v", err)
+				}
+				return v
+			}
+			asked := must(stringify(goja.Undefined(), arguments)).String()
+			result := must(parse(goja.Undefined(), vm.ToValue(string(textOf(tb, tools, []byte(asked))))))
+			return promise, resolve(result)
+		}}})
+		v, err := vm.RunString("(async () => {" + t.source + "\n})().then(JSON.stringify)")
+		if err != nil {
+			tb.Fatalf("goja: %v", err)
+		}
+		if out := v.Export().(*goja.Promise); out.State() != goja.PromiseStateFulfilled || out.Result().String() != t.want {
+			tb.Fatalf("goja: %v", out.Result())
 		}
 	}}
 }

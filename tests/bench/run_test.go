@@ -78,7 +78,7 @@ func BenchmarkReturnOne(b *testing.B) {
 func BenchmarkTop3(b *testing.B) {
 	tools := replay(listings(b))
 	task := top3(b)
-	arms := []arm{jailedArm(b, tools), unjailedArm(b, tools), processArm(b, tools), engineArm(tools)}
+	arms := []arm{jailedArm(b, tools), unjailedArm(b, tools), processArm(b, tools), engineArm(tools), gojaArm(tools)}
 	samples := make([]*sample, len(arms))
 	for i, a := range arms {
 		samples[i] = &sample{name: a.name}
@@ -94,6 +94,7 @@ func BenchmarkTop3(b *testing.B) {
 		}
 	}
 	report(b, samples)
+	b.ReportMetric(float64(quantile(samples[0].took, 0.5))/float64(quantile(samples[len(samples)-1].took, 0.5)), "p50-goja-ratio")
 }
 
 // BenchmarkSustained is single-use runs of `return 1` in a closed loop of 8 clients, for a second of each arm in turn.
