@@ -270,7 +270,11 @@ func (s *stage) takeOver(t *testing.T, a takeover, limits sandboxd.Limits) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	r := daemon.InTime(t, time.Duration(limits.WallMS)*time.Millisecond+time.Second, func() *sandboxd.Result {
+	most := time.Duration(limits.WallMS)*time.Millisecond + time.Second
+	if a.outcome != timeout && a.outcome != anyway {
+		limits.WallMS = 20_000 // what a busy machine delays is told as what it is, all the same
+	}
+	r := daemon.InTime(t, most, func() *sandboxd.Result {
 		seen.Store(0)
 		answered.Store(0)
 		r, err := c.Execute(ctx, sandboxd.Program{Source: a.program, Limits: &limits})
