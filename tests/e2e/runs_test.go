@@ -30,11 +30,15 @@ func TestResultObject(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			// A daemon that just started has no warm worker yet.
 			daemon.Eventually(t, 5*time.Second, func() error { return ready(g, 2) })
+			wall := int64(0)
+			if c.outcome == "timeout" {
+				wall = 500
+			}
 			r := g.run(t, sandboxd.Program{
 				Source: "console.log('a', 1); console.error('b'); console.debug('x'.repeat(5000)); console.info('gone');" +
 					"await tools.t.slow({MS: 30}); for (const end = Date.now() + 20; Date.now() < end;); " + c.end,
 				Token:  "tok",
-				Limits: &sandboxd.Limits{WallMS: 500},
+				Limits: &sandboxd.Limits{WallMS: wall},
 			})
 			if r.Outcome != c.outcome || string(r.Value) != c.value || r.Token != "tok" || (r.Error == nil) != (c.outcome == "ok") {
 				t.Errorf("%s %s %q %v", r.Outcome, r.Value, r.Token, r.Error)
@@ -186,7 +190,7 @@ func TestTimeoutTellsWhatWasDone(t *testing.T) {
 	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
 	r := g.run(t, sandboxd.Program{
 		Source: "for (let i = 0; i < 1900; i++) { await tools.t.slow({MS: i < 3 ? 10 : 60_000}); console.log('item', i) }",
-		Limits: &sandboxd.Limits{WallMS: 1000},
+		Limits: &sandboxd.Limits{WallMS: 3000},
 	})
 	if r.Outcome != sandboxd.OutcomeTimeout {
 		t.Fatalf("%s: %v", r.Outcome, r.Error)

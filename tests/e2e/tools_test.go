@@ -228,7 +228,7 @@ func TestLoopPastItsLimit(t *testing.T) {
 	t.Parallel()
 	g := connect(t, daemon.Start(t, daemon.Options{}), nil, sandboxd.Options{})
 	r := g.run(t, sandboxd.Program{
-		Source: "for (let i = 0; i < 1900; i++) { console.log(i); await tools.t.slow({MS: 50, i}) }", Limits: &sandboxd.Limits{WallMS: 600},
+		Source: "for (let i = 0; i < 1900; i++) { console.log(i); await tools.t.slow({MS: 50, i}) }", Limits: &sandboxd.Limits{WallMS: 1500},
 	})
 	ending{outcome: "timeout", message: "", line: -1, hint: "*"}.check(t, r)
 	if len(r.Calls) < 2 || len(r.Console) != len(r.Calls) {

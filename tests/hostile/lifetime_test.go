@@ -220,7 +220,11 @@ func TestWorkerSignalled(t *testing.T) {
 		{"SIGTERM", syscall.SIGTERM, sandboxd.OutcomeViolation, ""},
 	} {
 		s.attack(t, a.name, func(t *testing.T) {
-			r := s.begin(t, sandboxd.Program{Source: caller, Limits: &sandboxd.Limits{WallMS: 800}})
+			wall := int64(5000)
+			if a.outcome == sandboxd.OutcomeTimeout {
+				wall = 800
+			}
+			r := s.begin(t, sandboxd.Program{Source: caller, Limits: &sandboxd.Limits{WallMS: wall}})
 			defer r.client.Close()
 			s.more(t, 1)
 			victim := s.workers(t)[0]
