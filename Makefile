@@ -12,7 +12,8 @@ PACKAGE_VERSION ?= $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | s
 # Of the commit: what is built twice of one is the same, byte for byte.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 ARCHES ?= amd64 arm64
-STAGE   = dist/stage
+DIST   ?= dist
+STAGE   = $(DIST)/stage
 
 FUZZTIME  ?= 30s
 BENCHTIME ?= 5s
@@ -86,14 +87,15 @@ stage: # what packages have, but for the units and what else lies ready in the r
 	cp CHANGELOG.md $(STAGE)/changelog
 	gzip -9n $(STAGE)/*.[158] $(STAGE)/changelog $(STAGE)/changelog.Debian $(STAGE)/THIRD-PARTY
 
-deb rpm: stage ## a package for each architecture (ARCHES), into dist/
+deb rpm: stage ## a package for each architecture (ARCHES), into DIST (dist/)
 	for arch in $(ARCHES); do \
-		VERSION='$(PACKAGE_VERSION)' ARCH=$$arch STAGE=$(STAGE) go run $(NFPM) package -f packaging/nfpm.yaml -p $@ -t dist/ || exit 1; done
+		VERSION='$(PACKAGE_VERSION)' ARCH=$$arch STAGE=$(STAGE) go run $(NFPM) package -f packaging/nfpm.yaml -p $@ -t $(DIST)/ || exit 1; done
 
-dist: deb rpm ## all packages, the parts of each binary as CycloneDX, and checksums, into dist/
+dist: deb rpm ## all packages, what is in each binary as CycloneDX, and checksums, into DIST (dist/)
 	for arch in $(ARCHES); do for binary in $(STAGE)/$$arch/*; do \
-		go run $(CYCLONEDX) bin -json -noserial -version v$(PACKAGE_VERSION) -output dist/$${binary##*/}_$$arch.cdx.json $$binary || exit 1; done; done
-	cd dist && sha256sum *.deb *.rpm *.cdx.json >SHA256SUMS
+		go run $(CYCLONEDX) bin -json -std -noserial -notimestamp -version '$(PACKAGE_VERSION)' \
+			-output $(DIST)/$${binary##*/}-$(PACKAGE_VERSION).$$arch.cdx.json $$binary || exit 1; done; done
+	cd $(DIST) && sha256sum *[_-]$(PACKAGE_VERSION)[-.]*.* >SHA256SUMS
 
 check-packages: ## build the packages twice, compare, and look into them; wants dpkg, rpm, lintian, rpmlint and man-db
 	SANDBOXD_PACKAGES=1 go test -count 1 -timeout 30m -v ./tests/packaging
