@@ -22,8 +22,9 @@ func TestPackages(t *testing.T) {
 	if os.Getenv("SANDBOXD_PACKAGES") != "1" {
 		skip.Because(t, "it builds all packages twice: make check-packages runs it (SANDBOXD_PACKAGES=1)")
 	}
-	dist := build(t)
-	t.Run("again", func(t *testing.T) { same(t, dist, build(t)) })
+	first, second := clone(t), clone(t)
+	dist := build(t, first)
+	t.Run("again", func(t *testing.T) { same(t, dist, build(t, second)) })
 	deb, rpm := one(t, dist, "_"+runtime.GOARCH+".deb"), one(t, dist, map[string]string{"amd64": ".x86_64", "arm64": ".aarch64"}[runtime.GOARCH]+".rpm")
 	installed := t.TempDir()
 	run(t, "dpkg-deb", "--extract", deb, installed)
@@ -45,10 +46,10 @@ func TestPackages(t *testing.T) {
 	t.Run("parts and checksums", func(t *testing.T) { published(t, dist) })
 }
 
-// build makes a copy of the repository as it stands, changes that are not committed included, and publishes it.
-func build(t *testing.T) (dist string) {
+// clone is a copy of the repository as it stands, changes that are not committed included.
+func clone(t *testing.T) (dir string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "sandboxd")
+	dir = filepath.Join(t.TempDir(), "sandboxd")
 	run(t, "git", "clone", "--quiet", "--shared", root, dir)
 	changed := run(t, "git", "-C", root, "ls-files", "--modified", "--others", "--exclude-standard", "-z")
 	for path := range strings.SplitSeq(strings.Trim(changed, "\x00"), "\x00") {
@@ -68,6 +69,12 @@ func build(t *testing.T) (dist string) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// build makes all that is published.
+func build(t *testing.T, dir string) (dist string) {
+	t.Helper()
 	run(t, "make", "-C", dir, "dist")
 	return filepath.Join(dir, "dist")
 }
