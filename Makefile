@@ -28,7 +28,7 @@ CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 .PHONY: help build run test test-race check-strict escape soak vm fuzz test262 bench lint vuln install uninstall stage deb rpm dist check-packages clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9 -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the four binaries, and the example MCP server, into bin/
 	@mkdir -p bin
