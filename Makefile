@@ -9,8 +9,6 @@ PREFIX  ?= /usr/local
 # Of packages: 1.2.3 for the tag v1.2.3, 1.2.3+4.gabcdef for the fourth commit after it; 0~git… before the first tag, which sorts below all.
 PACKAGE_VERSION ?= $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-rc/~rc/; s/-/+/; s/-/./g' | grep . || \
 	echo "0~git$$(git rev-list --count HEAD).g$$(git rev-parse --short=8 HEAD)")
-# Of the commit: what is built twice of one is the same, byte for byte.
-export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 ARCHES ?= amd64 arm64
 DIST   ?= dist
 STAGE   = $(DIST)/stage
@@ -76,6 +74,9 @@ lint: ## go vet, gofmt and staticcheck
 
 vuln: ## govulncheck; takes its database from the network
 	go run $(GOVULNCHECK) ./...
+
+# Of the commit: what is built twice of one is the same, byte for byte.
+stage deb rpm dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 
 stage: # what packages have, but for the units and what else lies ready in the repository
 	@rm -rf $(STAGE) && mkdir -p $(STAGE)/host $(addprefix $(STAGE)/,$(ARCHES))
