@@ -7,8 +7,9 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 PREFIX  ?= /usr/local
 
 # Of packages: 1.2.3 for the tag v1.2.3, 1.2.3+4.gabcdef for the fourth commit after it; 0~git… before the first tag, which sorts below all.
-PACKAGE_VERSION ?= $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-rc/~rc/; s/-/+/; s/-/./g' | grep . || \
-	echo "0~git$$(git rev-list --count HEAD).g$$(git rev-parse --short=8 HEAD)")
+# It is asked for once.
+PACKAGE_VERSION ?= $(eval PACKAGE_VERSION := $$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-rc/~rc/; s/-/+/; s/-/./g' | \
+	grep . || echo "0~git$$$$(git rev-list --count HEAD).g$$$$(git rev-parse --short=8 HEAD)"))$(PACKAGE_VERSION)
 ARCHES ?= amd64 arm64
 DIST   ?= dist
 STAGE   = $(DIST)/stage

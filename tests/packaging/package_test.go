@@ -50,7 +50,7 @@ func TestPackages(t *testing.T) {
 func clone(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "sandboxd")
-	run(t, "git", "clone", "--quiet", "--shared", root, dir)
+	run(t, "git", "clone", "--quiet", root, dir)
 	changed := run(t, "git", "-C", root, "ls-files", "--modified", "--others", "--exclude-standard", "-z")
 	for path := range strings.SplitSeq(strings.Trim(changed, "\x00"), "\x00") {
 		info, err := os.Stat(filepath.Join(root, path))
