@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -69,7 +70,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	}
 	defer nursery.Close()
 	rules, err := policy.Load(c.Policy)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.Wrong(fmt.Errorf("policy: %w: without a policy no call is allowed; name one in the configuration, policy: FILE (docs/policy.md)", err))
+	case err != nil:
 		return c.Wrong(fmt.Errorf("policy: %w", err))
 	}
 	judge, err := newGuard(c)

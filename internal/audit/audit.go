@@ -120,6 +120,16 @@ func (l *Log) Append(ctx context.Context, e Event) error {
 	}
 }
 
+// lateWrite bounds how long AppendLate may keep its caller: what it tells of is over by then.
+const lateWrite = 5 * time.Second
+
+// AppendLate writes an event that has happened, and that nothing can undo: also when ctx has ended.
+func (l *Log) AppendLate(ctx context.Context, e Event) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateWrite)
+	defer cancel()
+	return l.Append(ctx, e)
+}
+
 func (l *Log) durable(e Event) bool {
 	return l.config.Sync == SyncAll || l.config.Sync == SyncMutations && durable(e)
 }

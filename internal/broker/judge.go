@@ -103,7 +103,7 @@ func (j *Judged) judge(run *Run, call wire.Call) *refusal {
 
 // decide asks policy.
 func (j *Judged) decide(run *Run, tool *catalog.Tool) *refusal {
-	j.had, j.reads, j.seen = run.history()
+	j.had, j.reads, j.seen = run.history(j.n)
 	c := policy.Call{
 		Server: j.server, Tool: j.tool, Args: j.args.Value, Annotations: annotations(tool),
 		Run: j.had, Caller: run.Caller, Task: run.Task,

@@ -9,9 +9,6 @@ import (
 	"github.com/sandboxd/sandboxd/internal/audit"
 )
 
-// lateWrite bounds how long the record of something that has happened may take: a call is over by then, and its run waits.
-const lateWrite = 5 * time.Second
-
 // intend writes down that a call is about to be sent.
 func intend(ctx context.Context, run *Run, j *Judged) *refusal {
 	if run.Audit == nil {
@@ -54,9 +51,7 @@ func conclude(ctx context.Context, run *Run, j *Judged, result []byte) {
 // record writes down what has happened, which nothing can undo: an error is told in the daemon's log, and the audit log refuses what
 // comes next.
 func record(ctx context.Context, run *Run, e audit.Event) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateWrite)
-	defer cancel()
-	if err := run.Audit.Append(ctx, e); err != nil {
+	if err := run.Audit.AppendLate(ctx, e); err != nil {
 		run.log().Error("not recorded", "run", run.ID, "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,5 +148,18 @@ func TestEveryIntentEnds(t *testing.T) {
 	}
 	if got := events(lines()); got != "intent t;not_started;" || s.sent() != "" {
 		t.Errorf("the log has %q, sent %q", got, s.sent())
+	}
+}
+
+// TestSeenCountsByNumber: a call that was never sent keeps none out of those whose answer the run did not have yet.
+func TestSeenCountsByNumber(t *testing.T) {
+	r := account(9, 9)
+	r.Unsent(calls(1, 1, "s"))
+	if err := r.Admit(calls(2, 2, "s")); err != nil {
+		t.Fatal(err)
+	}
+	judged := Judge(t.Context(), r, calls(2, 2, "s"))
+	if got := judged[1].seen.Pending; !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("before call 3, calls %v had no answer, want 1 and 2", got)
 	}
 }

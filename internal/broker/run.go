@@ -201,13 +201,13 @@ func (r *Run) leave(n int) {
 	}
 }
 
-// history is what the run has done before the call that is judged now: for policy, for the guard, and for the record.
-func (r *Run) history() (had policy.Run, reads []guard.Read, seen *audit.Seen) {
+// history is what the run has done before call n, which is judged now: for policy, for the guard, and for the record.
+func (r *Run) history(n int) (had policy.Run, reads []guard.Read, seen *audit.Seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	had = policy.Run{Calls: r.judged, Mutations: r.mutations, Denied: r.denied, Labels: slices.Clone(r.labels)}
 	seen = &audit.Seen{Denied: had.Denied, Pending: []int{}}
-	for _, e := range r.calls[:r.judged] {
+	for _, e := range r.calls[:n-1] {
 		if !e.answered() && e.State != sandboxd.CallDenied {
 			seen.Pending = append(seen.Pending, e.N)
 		}

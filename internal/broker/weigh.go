@@ -11,6 +11,9 @@ import (
 
 // weigh puts a call that policy does not deny to the guard, and to people if policy or the guard want that. The strictest answer counts.
 func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
+	if j.decision.Action == policy.Deny { // as what Judge did not make
+		return &refusal{byPolicy, "policy", "nothing has decided on the call"}
+	}
 	j.evidence = run.trail.find(j.args.Value)
 	j.args.Value = nil // many times as large as the text, and what is left to do can take minutes
 	if run.Guard != nil && j.decision.Guard {

@@ -21,7 +21,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, args []byte) {
 		var object map[string]any
 		if json.Unmarshal(args, &object) != nil || len(schema)+len(args) > 64<<10 {
-			t.Skip()
+			return
 		}
 		c, err := catalog.New([]string{"s"}, []sandboxd.Tool{{Server: "s", Name: "x", InputSchema: schema}})
 		if err != nil {

@@ -438,7 +438,7 @@ func FuzzPlanted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string, kind uint8) {
 		text, secret := kinds[int(kind)%len(kinds)].make()
 		if strings.Contains(before+after, secret) {
-			t.Skip()
+			return // it stands where nothing marks it as one
 		}
 		text = before + "\n" + text + "\n" + after
 		if out, found := r.Text([]byte(text)); bytes.Contains(out, []byte(secret)) {

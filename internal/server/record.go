@@ -42,9 +42,6 @@ func (r *run) begin(ctx context.Context) error {
 	return &recordError{err}
 }
 
-// lateWrite bounds how long the record of a run's end may keep its result back.
-const lateWrite = 5 * time.Second
-
 // record records the end of a run that was begun.
 func (r *run) record() {
 	if !r.begun {
@@ -56,9 +53,7 @@ func (r *run) record() {
 	}
 	milliseconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 	stats := r.result.Stats
-	ctx, cancel := context.WithTimeout(context.Background(), lateWrite)
-	defer cancel()
-	err := r.audit.Append(ctx, audit.RunEnd{
+	err := r.audit.AppendLate(context.Background(), audit.RunEnd{
 		Run: r.account.ID, Outcome: string(r.result.Outcome), Calls: states,
 		Usage: audit.Usage{
 			Wall: milliseconds(stats.WallMS), CPU: milliseconds(stats.CPUMS), Tools: milliseconds(stats.ToolMS),

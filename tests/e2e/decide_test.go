@@ -116,7 +116,7 @@ func TestReload(t *testing.T) {
 func TestNoPolicyNoDaemon(t *testing.T) {
 	t.Parallel()
 	dir := daemon.Dir(t)
-	startup(t, "policy: "+dir+"/none.yaml\n", "--listen", filepath.Join(dir, "s")).check(t, dir+"/none.yaml", "no such file")
+	startup(t, "policy: "+dir+"/none.yaml\n", "--listen", filepath.Join(dir, "s")).check(t, dir+"/none.yaml", "no such file", "name one in the configuration, policy: FILE")
 	startup(t, "policy: "+dir+"\n", "--listen", filepath.Join(dir, "s")).check(t, dir, "has no *.yaml")
 	file := daemon.Policy(t, "rules: [{name: x, tools: [t.*], action: alow}]\n")
 	startup(t, "policy: "+file+"\n", "--listen", filepath.Join(dir, "s")).check(t, file+":2", `"alow": want allow, ask or deny`)
