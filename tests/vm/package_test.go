@@ -63,14 +63,14 @@ tail -n +3 /proc/$(pid)/net/dev >/results/devices
 rm -r /etc/systemd/system/sandboxd.service.d
 
 echo "vm: upgrade, with a program that runs, one that waits in the daemon and one that waits at the socket"
-sed -i 's/^  at_once: 64 /  at_once: 1 /; s/^  queue_wait: 5s /  queue_wait: 2m /; s/^drain: 30s /drain: 25s /' /etc/sandboxd/sandboxd.yaml
+sed -i 's/^  at_once: 64 /  at_once: 1 /; s/^  queue_wait: 5s /  queue_wait: 2m /; s/^drain: 30s /drain: 40s /' /etc/sandboxd/sandboxd.yaml
 sed -i 's/^unknown: ask/unknown: deny/' /etc/sandboxd/policy.yaml
 sha256sum /etc/sandboxd/*.yaml >/root/changed
 systemctl daemon-reload
 systemctl restart sandboxd
 dpkg --unpack /debs/new/*.deb >/results/upgrade 2>&1 # what runs is the old one until it is configured
 before=$(pid)
-program running "$(slow 15000)" &
+program running "$(slow 27000)" &
 running=$!
 until_true told "1 runs, 0 waiting"
 program queued "return 1+1" &
@@ -89,7 +89,7 @@ dpkg-query --show --showformat '${Version}' sandboxd >/results/version
 /usr/lib/sandboxd/sandboxd --version >>/results/version 2>&1
 
 echo "vm: removal while a program runs that outlasts the drain"
-sed -i 's/^drain: 25s /drain: 2s /' /etc/sandboxd/sandboxd.yaml
+sed -i 's/^drain: 40s /drain: 2s /' /etc/sandboxd/sandboxd.yaml
 systemctl restart sandboxd
 program ended "$(slow 25000)" &
 ended=$!
@@ -104,7 +104,7 @@ echo "vm: purge"
 dpkg --purge sandboxd >/results/purge 2>&1 || echo failed >>/results/purge
 systemctl daemon-reload
 {
-	find / -xdev \( -name '*sandboxd*' -o -name 'sandbox-*' -o -name '*sandboxctl*' \) -not -path '/results/*' -not -path '/debs/*' -not -path '/var/log/dpkg*'
+	find / -xdev \( -name '*sandboxd*' -o -name 'sandbox-*' -o -name '*sandboxctl*' -o -path '*sandboxd/*' \) -not -path '/results/*' -not -path '/debs/*' -not -path '/var/log/dpkg*'
 	getent passwd sandboxd sandbox-worker
 	getent group sandboxd sandbox-worker sandboxd-admin
 	systemctl list-unit-files --no-legend 'sandbox*'
