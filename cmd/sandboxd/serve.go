@@ -236,17 +236,21 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 		return err
 	}
 	filling, empty := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain need no more
+	served, end := context.WithCancel(context.WithoutCancel(ctx))    // programs that run on during a drain may wait for an approval
+	defer end()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { parts.Pool.Run(filling) })
-	background.Go(func() { tell(ctx, parts.Config, s, stop) })
+	background.Go(func() {
+		<-ctx.Done()
+		_ = systemd.Stopping() // nobody is left to tell of an error
+	})
+	background.Go(func() { tell(served, parts.Config, s, stop) })
 	background.Go(func() { reload(ctx, s, hangups, log) })
-	administered, end := context.WithCancel(context.WithoutCancel(ctx)) // programs that run on during a drain may wait for an approval
-	defer end()
 	if l.Admin != nil {
 		background.Go(func() {
-			if err := s.ServeAdmin(administered, l.Admin); err != nil {
+			if err := s.ServeAdmin(served, l.Admin); err != nil {
 				log.Error("administrators are not served any more", "error", err)
 				stop()
 			}
@@ -284,23 +288,26 @@ func reload(ctx context.Context, s *server.Server, hangups <-chan os.Signal, log
 // births is how many workers may be under way to READY at once: half of the time each waits for its threads.
 func births() int { return 2 * runtime.NumCPU() }
 
-// tell keeps the service manager's status line true, and ends the daemon when it has been idle for long enough.
-func tell(ctx context.Context, c config.Config, s *server.Server, stop context.CancelFunc) {
+// tell keeps the service manager's status line true, and ends the daemon when it has been idle for long enough. It says that the
+// daemon lives until nothing is served any more, a drain included, and only after taking the locks that each run takes: where one is never
+// given back, nothing is said, and the service manager's watchdog bites.
+func tell(served context.Context, c config.Config, s *server.Server, stop context.CancelFunc) {
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	last := ""
 	for {
 		select {
-		case <-ctx.Done():
-			_ = systemd.Stopping() // nobody is left to tell of an error
+		case <-served.Done():
 			return
 		case <-tick.C:
 		}
-		if line := s.Line(); line != last {
+		line, idle := s.Line(), s.Idle()
+		_ = systemd.Alive()
+		if line != last {
 			last = line
 			_ = systemd.Status("%s", line) // the next one comes soon
 		}
-		if c.IdleExit > 0 && s.Idle() >= c.IdleExit {
+		if c.IdleExit > 0 && idle >= c.IdleExit {
 			stop()
 		}
 	}

@@ -223,8 +223,10 @@ func giveUp() error {
 		keep = needed & held[0].Permitted
 	}
 	left := [2]unix.CapUserData{{Effective: keep, Permitted: keep}}
-	if err := onAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&left[0]))); err != nil {
-		return fmt.Errorf("drop capabilities: %w", err)
+	if held != left { // the unit's filter has no capset(2): there it has none to drop
+		if err := onAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&left[0]))); err != nil {
+			return fmt.Errorf("drop capabilities: %w", err)
+		}
 	}
 	if err := onAllThreads(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)

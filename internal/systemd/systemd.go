@@ -54,6 +54,9 @@ func Reloading() error {
 // Stopping says that the end has begun.
 func Stopping() error { return notify(daemon.SdNotifyStopping) }
 
+// Alive says that the process is not hung. The unit's WatchdogSec= is how long it may not have said so.
+func Alive() error { return notify(daemon.SdNotifyWatchdog) }
+
 // Status says in a line how things are.
 func Status(format string, args ...any) error {
 	return notify("STATUS=" + fmt.Sprintf(format, args...))

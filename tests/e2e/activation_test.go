@@ -103,6 +103,13 @@ func (n *notices) has(t *testing.T, prefix string) {
 	}
 }
 
+// forget leaves has the lines that are still to come.
+func (n *notices) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = nil
+}
+
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	n := listenNotices(t)
@@ -112,6 +119,7 @@ func TestSocketActivation(t *testing.T) {
 	g := connect(t, &daemon.Daemon{Socket: socket}, nil, options)
 	g.serves(t)
 	n.has(t, "STATUS=0 runs, 0 waiting; ready workers: default ")
+	n.has(t, "WATCHDOG=1")
 	left := daemon.Descendants(p.Process.Pid)
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -125,6 +133,24 @@ func TestSocketActivation(t *testing.T) {
 	if _, err := os.Lstat(socket); err != nil {
 		t.Errorf("the service manager's socket: %v", err)
 	}
+}
+
+// TestWatchdogDuringDrain: a drain may last longer than the unit's WatchdogSec.
+func TestWatchdogDuringDrain(t *testing.T) {
+	t.Parallel()
+	n := listenNotices(t)
+	p, socket := activated(t, "client", n.path)
+	n.has(t, "READY=1")
+	g := connect(t, &daemon.Daemon{Socket: socket}, nil, options)
+	go g.Execute(t.Context(), sandboxd.Program{Source: "await new Promise(() => setTimeout(() => {}, 60000))"}) // ended with the daemon
+	n.has(t, "STATUS=1 runs")
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	n.has(t, "STOPPING=1")
+	n.forget()
+	n.has(t, "WATCHDOG=1")
+	wait(t, p.exited, "the daemon's end")
 }
 
 func TestSocketActivationErrors(t *testing.T) {
