@@ -21,7 +21,8 @@ import (
 // maxFile bounds a file that a person is to have written.
 const maxFile = 1 << 20
 
-// Read reads such a file whole. What could keep its reader waiting, such as a pipe, is an error.
+// Read reads such a file whole. What could keep its reader waiting, such as a pipe, is an error, and so is a file that anybody may write to:
+// what it says is nobody's word.
 func Read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -32,8 +33,11 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: is no regular file", path)
+	case info.Mode()&0o002 != 0:
+		return nil, fmt.Errorf("%s: anybody may write to it (mode %04o): chmod o-w", path, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -69,10 +73,12 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	lines := make(Lines)
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err == nil { // else the decoder finds the same error
+		var empty []string
 		for _, top := range document.Content {
-			if err := lines.walk(top, ""); err != nil {
-				return nil, fmt.Errorf("%s:%w", name, err)
-			}
+			empty = append(empty, lines.walk(name, top, "")...)
+		}
+		if empty != nil {
+			return nil, errors.New(strings.Join(empty, "\n"))
 		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -90,9 +96,9 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	return lines, nil
 }
 
-// walk collects the lines of the keys below a node. Aliases are not followed: they can go in circles. A key or item without a
-// value is an error: it would silently undo a default.
-func (l Lines) walk(node *yaml.Node, path string) error {
+// walk collects the lines of the keys below a node, and returns what is wrong: a key or item without a value would silently undo a
+// default. Aliases are not followed: they can go in circles.
+func (l Lines) walk(name string, node *yaml.Node, path string) (empty []string) {
 	for i, child := range node.Content {
 		inner := path
 		if node.Kind == yaml.MappingNode {
@@ -107,13 +113,12 @@ func (l Lines) walk(node *yaml.Node, path string) error {
 			l[inner] = child.Line
 		}
 		if child.ShortTag() == "!!null" {
-			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, strings.ReplaceAll(inner, "\n", " "))
+			empty = append(empty, fmt.Sprintf("%s:%d: %s: has no value; give it one, or leave it out",
+				name, child.Line, strings.ReplaceAll(inner, "\n", " ")))
 		}
-		if err := l.walk(child, inner); err != nil {
-			return err
-		}
+		empty = append(empty, l.walk(name, child, inner)...)
 	}
-	return nil
+	return empty
 }
 
 // field is the innermost field that stands at a line.

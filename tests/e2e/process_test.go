@@ -98,7 +98,7 @@ func TestConfigurationErrors(t *testing.T) {
 		startup(t, "", "--config", "/no/such/file.yaml", "--listen", "s").check(t, "read configuration", "/no/such/file.yaml", "no such file")
 	})
 	t.Run("directory", func(t *testing.T) {
-		startup(t, "", "--config", t.TempDir(), "--listen", "s").check(t, "read configuration", "is no regular file")
+		startup(t, "", "--config", t.TempDir(), "--listen", "s").check(t, "is no regular file")
 	})
 }
 
