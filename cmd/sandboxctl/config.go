@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,13 +77,11 @@ func (o *configOptions) check(path string) error {
 		File     string   `json:"file"`
 		Valid    bool     `json:"valid"`
 		Files    []string `json:"files"`    // that were read; none where one is wrong
-		Set      int      `json:"set"`      // keys that a file sets
+		Changed  int      `json:"changed"`  // keys whose value is not the default
 		Mistakes []string `json:"mistakes"` // each with the file, the line and the key
 	}{File: path, Valid: invalid == nil, Files: append([]string{}, c.Files()...), Mistakes: []string{}}
-	for _, k := range c.Keys() {
-		if k.From != config.FromDefault {
-			checked.Set++
-		}
+	if checked.Valid {
+		checked.Changed = changed(c)
 	}
 	switch {
 	case invalid != nil:
@@ -93,9 +92,23 @@ func (o *configOptions) check(path string) error {
 	case o.json:
 		err = printJSON(o.out, checked)
 	default:
-		fmt.Fprintf(o.out, "%s: ok: %d drop-ins; %d keys are set\n", printable(path), len(checked.Files)-1, checked.Set)
+		fmt.Fprintf(o.out, "%s: ok: %d drop-ins; %d keys differ from the defaults\n", printable(path), len(checked.Files)-1, checked.Changed)
 	}
 	return err
+}
+
+// changed counts the keys whose value is not the default.
+func changed(c config.Config) (n int) {
+	defaults := make(map[string]any)
+	for _, k := range config.Default().Keys() {
+		defaults[k.Name] = k.Value
+	}
+	for _, k := range c.Keys() {
+		if !reflect.DeepEqual(k.Value, defaults[k.Name]) {
+			n++
+		}
+	}
+	return n
 }
 
 // checkNamed reads what a configuration names and a daemon does not start without. The guard's key and the audit log's directory are looked at by
