@@ -52,7 +52,6 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err := c.CheckPool(profiles); err != nil {
 		return err
 	}
-	log.Info("configuration", "files", c.Files())
 	warn(profiles, log)
 	if o.nursery != "" { // then it starts nothing itself
 		if err := jail.ForbidExec(); err != nil {
@@ -83,6 +82,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if judge != nil {
 		defer judge.Close()
 	}
+	log.Info("configuration", "files", c.Files())
 	proved, err := prove(ctx, nursery, c, profiles, log)
 	if err != nil {
 		return err
