@@ -114,6 +114,9 @@ func entries(rows string) string {
 		var told []string
 		for j, cell := range cells[1:] {
 			text := strings.TrimSpace(cell)
+			if text == "" {
+				continue
+			}
 			if name := strings.TrimSpace(headings[1+j]); len(cells) > 2 && name != "" {
 				text = name + ": " + text
 			}
