@@ -111,8 +111,8 @@ func changed(c config.Config) (n int) {
 	return n
 }
 
-// checkNamed reads what a configuration names and a daemon does not start without. The guard's key and the audit log's directory are looked at by
-// doctor: they are for the daemon's user.
+// checkNamed reads what a configuration names and a daemon does not start without. The guard's key and the audit log's directory
+// are looked at by doctor: they are for the daemon's user.
 func checkNamed(c config.Config) error {
 	var wrong []string
 	profiles, err := profile.Load(c.Profiles)
@@ -135,7 +135,8 @@ func checkNamed(c config.Config) error {
 	case errors.Is(err, fs.ErrPermission):
 		return err
 	case err != nil:
-		wrong = append(wrong, c.Wrong(fmt.Errorf("policy: %w; without one no call is allowed: name a file, or a directory of them", err)).Error())
+		err = fmt.Errorf("policy: %w; without one no call is allowed: name a file, or a directory of them", err)
+		wrong = append(wrong, c.Wrong(err).Error())
 	}
 	if wrong != nil {
 		return &config.InvalidError{Mistakes: wrong}

@@ -55,8 +55,8 @@ var kinds = map[string][]string{
 	"int64": {"number", "bytes"}, "string": {"text", "file", "directory", "one of", "duration"}, "[]string": {"list"},
 }
 
-// TestEveryKeyIsDocumented: the tables of docs/configuration.md have every key and no other, each with its type and default, and with bounds
-// that hold: what they name is taken, and what is next to them is not.
+// TestEveryKeyIsDocumented: the tables of docs/configuration.md have every key and no other, each with its type and default, and with
+// bounds that hold: what they name is taken, and what is next to them is not.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	keys := make(map[string]config.Key)
 	var want []string
@@ -118,7 +118,8 @@ func hold(t *testing.T, row documented) {
 		}
 		without = []string{"nonsense"}
 	}
-	if number := row.kind == "number" || row.kind == "bytes" || row.kind == "duration"; number && span.FindString(row.bounds) == "" || within == nil && row.kind == "one of" {
+	number := row.kind == "number" || row.kind == "bytes" || row.kind == "duration"
+	if number != span.MatchString(row.bounds) || within == nil && row.kind == "one of" {
 		t.Errorf("a %s has the bounds %q", row.kind, row.bounds)
 	}
 	// What must stand beside a key of the guard.
@@ -145,6 +146,8 @@ func hold(t *testing.T, row documented) {
 	for _, value := range without {
 		if err := try(value); err == nil || !strings.Contains(err.Error(), ": "+row.key+": ") {
 			t.Errorf("%s is out of %s, and the error is %v", value, row.bounds, err)
+		} else if said := err.Error(); !number && !strings.HasSuffix(said, strings.Join(within, ", ")) && !strings.HasSuffix(said, strings.Join(within, " nor ")) {
+			t.Errorf("the bounds are %s, and the error says %s", row.bounds, said)
 		}
 	}
 }

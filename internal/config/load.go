@@ -24,8 +24,8 @@ const (
 	maxDropIn  = 64 << 10 // bytes
 )
 
-// Load reads the file at path over the defaults, and over both each *.yaml in the directory path.d, in the order of their names: of what
-// several say of a key, the last holds. What is wrong with their text is an *InvalidError, which has all that can be told at once.
+// Load reads the file at path over the defaults, and over both each *.yaml in the directory path.d, in the order of their names: of
+// what several say of a key, the last holds. What is wrong with their text is an *InvalidError, which has all that can be told at once.
 func Load(path string) (Config, error) {
 	c := Default()
 	c.path, c.places = path, make(map[string]string)
@@ -104,7 +104,7 @@ func (c *Config) read(path string) (wrong []string, err error) {
 	return wrong, nil
 }
 
-// dropIns lists the files of a directory that add to a configuration, and what is wrong with it; without the directory there is nothing.
+// dropIns lists the files of a directory that add to a configuration, and what is wrong with it. Without the directory there are none.
 func dropIns(dir string) (paths, wrong []string, err error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
