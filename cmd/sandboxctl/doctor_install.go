@@ -121,7 +121,7 @@ func (h *host) configuration() check {
 		return h.unreadable(c, h.configErr)
 	case h.configErr != nil:
 		c.Found = "mistakes"
-		return c.but(statusMissing, "a daemon does not start with it: "+h.configErr.Error(), "sudoedit "+quote(h.configPath))
+		return c.but(statusMissing, "a daemon does not start with it: "+h.configErr.Error(), "sandboxctl config check "+quote(h.configPath))
 	}
 	return c
 }

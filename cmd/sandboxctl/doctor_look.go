@@ -48,10 +48,8 @@ func (h *host) readConfig() {
 	if h.profiles, h.profileErr = profile.Load(h.config.Profiles); h.profileErr != nil {
 		return
 	}
-	for name := range h.config.Pool {
-		if _, ok := h.profiles[name]; !ok {
-			h.configErr = h.config.Wrong(fmt.Errorf("pool.%s: no such profile", name))
-		}
+	if h.configErr == nil {
+		h.configErr = h.config.CheckPool(h.profiles)
 	}
 }
 

@@ -41,6 +41,7 @@ func root() *cobra.Command {
 	c.AddCommand(runCommand())
 	c.AddCommand(typesCommand())
 	c.AddCommand(profileCommand())
+	c.AddCommand(configCommand())
 	c.AddCommand(doctorCommand())
 	c.AddCommand(statusCommand())
 	c.AddCommand(auditCommand())

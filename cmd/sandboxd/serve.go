@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -50,10 +49,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	warn(profiles, log)
-	if err := checkPool(c.Pool, profiles); err != nil {
-		return c.Wrong(err)
+	if err := c.CheckPool(profiles); err != nil {
+		return err
 	}
+	warn(profiles, log)
 	if o.nursery != "" { // then it starts nothing itself
 		if err := jail.ForbidExec(); err != nil {
 			return err
@@ -83,6 +82,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if judge != nil {
 		defer judge.Close()
 	}
+	log.Info("configuration", "files", c.Files())
 	proved, err := prove(ctx, nursery, c, profiles, log)
 	if err != nil {
 		return err
@@ -165,15 +165,6 @@ func newLog(stderr io.Writer, level string) *slog.Logger {
 	// The configuration was checked: the level is one of slog's.
 	_ = l.UnmarshalText([]byte(level))
 	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: l}))
-}
-
-func checkPool(sizes map[string]int, profiles map[string]profile.Profile) error {
-	for name := range sizes {
-		if _, ok := profiles[name]; !ok {
-			return fmt.Errorf("pool.%s: no such profile; there are: %s", name, strings.Join(profile.Names(profiles), ", "))
-		}
-	}
-	return nil
 }
 
 func newNursery(o options) (*nursery.Client, error) {

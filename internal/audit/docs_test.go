@@ -19,7 +19,7 @@ var allEvents = append(slices.Clone(audit.OwnEvents),
 
 var quoted = regexp.MustCompile("`([a-z0-9_]+)`")
 
-// TestEveryFieldIsDocumented: docs/audit.md has a row for each event with its fields and no other, and names each key.
+// TestEveryFieldIsDocumented: docs/audit.md has a row for each event with its fields and no other.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/audit.md")
 	if err != nil {
@@ -51,11 +51,6 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range keys(reflect.TypeFor[audit.Config](), "") {
-		if !strings.Contains(doc, "\n| `"+key+"` |") {
-			t.Errorf("the key %s has no row", key)
-		}
-	}
 }
 
 // fields are the names that a struct has in a line.
@@ -65,18 +60,6 @@ func fields(t reflect.Type) (all []string) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			all = append(all, name)
 		}
-	}
-	return all
-}
-
-func keys(t reflect.Type, path string) (all []string) {
-	for f := range t.Fields() {
-		key := path + f.Tag.Get("yaml")
-		if f.Type.Kind() == reflect.Struct {
-			all = append(all, keys(f.Type, key+".")...)
-			continue
-		}
-		all = append(all, key)
 	}
 	return all
 }

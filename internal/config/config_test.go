@@ -14,21 +14,21 @@ import (
 	"github.com/sandboxd/sandboxd/internal/config"
 )
 
-// documented is the file that documents every key.
-const documented = "../../packaging/sandboxd.yaml"
+// packaged is the file that packages install: every key, with its default.
+const packaged = "../../packaging/sandboxd.yaml"
 
-func TestDocumentedFileIsTheDefault(t *testing.T) {
-	got, err := config.Load(documented)
+func TestPackagedFileIsTheDefault(t *testing.T) {
+	got, err := config.Load(packaged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(config.Default(), got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(config.Config{})); diff != "" {
-		t.Errorf("%s differs from the defaults:\n%s", documented, diff)
+		t.Errorf("%s differs from the defaults:\n%s", packaged, diff)
 	}
 }
 
-func TestEveryKeyIsDocumented(t *testing.T) {
-	text, err := os.ReadFile(documented)
+func TestEveryKeyIsPackaged(t *testing.T) {
+	text, err := os.ReadFile(packaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,10 +36,10 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatal(err)
 	}
-	keysDocumented(t, reflect.TypeFor[config.Config](), file, "")
+	keysPackaged(t, reflect.TypeFor[config.Config](), file, "")
 }
 
-func keysDocumented(t *testing.T, structure reflect.Type, file map[string]any, path string) {
+func keysPackaged(t *testing.T, structure reflect.Type, file map[string]any, path string) {
 	for field := range structure.Fields() {
 		if !field.IsExported() {
 			continue
@@ -47,10 +47,10 @@ func keysDocumented(t *testing.T, structure reflect.Type, file map[string]any, p
 		key := field.Tag.Get("yaml")
 		value, ok := file[key]
 		if !ok {
-			t.Errorf("the key %s%s is not in %s", path, key, documented)
+			t.Errorf("the key %s%s is not in %s", path, key, packaged)
 		}
 		if section, isMap := value.(map[string]any); isMap && field.Type.Kind() == reflect.Struct {
-			keysDocumented(t, field.Type, section, path+key+".")
+			keysPackaged(t, field.Type, section, path+key+".")
 		}
 	}
 }
@@ -62,6 +62,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"twice", "drain: 1s\ndrain: 2s\n", `c.yaml:2: field "drain" stands at line 1 already`},
 		{"not a number", "runs:\n  at_once: many\n", "c.yaml:2: runs.at_once: can't read str `many` as a whole number"},
 		{"not a duration", "drain: soon\n", "c.yaml:1: drain: can't read str `soon` as a duration like \"5s\""},
+		{"one of several on a line", "runs: {at_once: 1, queue: x}\n", "c.yaml:1: runs.queue: can't read str `x` as a whole number"},
+		{"one of two sections", "{runs: {queue: 1}, gateways: {connections: x}}\n",
+			"c.yaml:1: gateways.connections: can't read str `x` as a whole number"},
+		{"two of one value on a line", "runs: {at_once: x, queue: x}\n", "c.yaml:1: runs: can't read str `x` as a whole number"},
+		{"one of a list", "callers:\n  uids: [a, [b]]\n", "c.yaml:2: callers.uids: can't read seq as text"},
 		{"not a section", "runs: 3\n", "c.yaml:1: runs: can't read int `3` as a section"},
 		{"not a list", "callers:\n  uids: 7\n", "c.yaml:2: callers.uids: can't read int `7` as a list"},
 		{"not YAML", "pool: {\n", "c.yaml:"},
@@ -141,7 +146,7 @@ func TestAdminsDefaultToOneselfAndRoot(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	text, err := os.ReadFile(documented)
+	text, err := os.ReadFile(packaged)
 	if err != nil {
 		f.Fatal(err)
 	}

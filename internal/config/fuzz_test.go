@@ -17,10 +17,10 @@ import (
 	"github.com/sandboxd/sandboxd/internal/config"
 )
 
-// FuzzFile is any text as a configuration. What is accepted is within the bounds that packaging/sandboxd.yaml names, and means the
+// FuzzFile is any text as a configuration. What is accepted is within the bounds that docs/configuration.md names, and means the
 // same when it is written down anew; what is refused is refused with the file's name and a line that it has.
 func FuzzFile(f *testing.F) {
-	text, err := os.ReadFile(documented)
+	text, err := os.ReadFile(packaged)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func FuzzFile(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	dir := f.TempDir()
-	load := func(t *testing.T, text []byte) (config.Config, string, error) {
+	reread := func(t *testing.T, text []byte) (config.Config, string, error) {
 		path := filepath.Join(dir, "c.yaml")
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func FuzzFile(f *testing.F) {
 		return c, path, err
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, path, err := load(t, text)
+		c, path, err := reread(t, text)
 		if err != nil {
 			placed(t, path, 1+len(breaks.FindAll(text, -1)), err)
 			return
@@ -53,9 +53,13 @@ func FuzzFile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, _, err := load(t, again)
+		second, _, err := reread(t, again)
 		if diff := cmp.Diff(c, second, cmpopts.IgnoreUnexported(config.Config{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("written down anew it is refused, or another one: %v\n%s\n%s", err, again, diff)
+		}
+		second, _, err = reread(t, []byte(c.YAML()))
+		if diff := cmp.Diff(c, second, cmpopts.IgnoreUnexported(config.Config{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("what is shown is refused, or another one: %v\n%s\n%s", err, c.YAML(), diff)
 		}
 	})
 }

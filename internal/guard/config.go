@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Config says who judges, and how. docs/guard.md documents the keys. Start from Default.
+// Config says who judges, and how. docs/configuration.md describes the keys. Start from Default.
 type Config struct {
 	URL           string        `yaml:"url"`            // https://…, http:// to a loopback address, or unix:///socket
 	API           string        `yaml:"api"`            // guard, or chat
@@ -32,6 +32,12 @@ const (
 // Default is what holds for every key but url.
 func Default() Config {
 	return Config{API: apiGuard, Timeout: 2 * time.Second, OnUnavailable: Ask.String(), AtOnce: 16, ArgsBytes: 64 << 10}
+}
+
+// Check says what is wrong, but for the files that it names. The error begins with the key.
+func (c Config) Check() error {
+	_, err := c.check()
+	return err
 }
 
 func (c Config) check() (endpoint, error) {

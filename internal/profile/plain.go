@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sandboxd/sandboxd/internal/strictyaml"
 )
 
 // odd lists what YAML allows and a profile does not, as it sets what a reader would not expect: 010 is 8, and 1.9 is 1.
@@ -36,7 +38,7 @@ func oddities(label string, node *yaml.Node, path string) []string {
 	}
 	numeric := strings.HasPrefix(path, "limits.") || strings.HasPrefix(path, "jail.")
 	switch {
-	case clever(node):
+	case strictyaml.Clever(node):
 		return wrong(node, "anchors, aliases and tags of YAML are not for profiles; write the value")
 	case node.ShortTag() == "!!null":
 		return wrong(node, "has no value; give it one, or leave it out")
@@ -55,15 +57,10 @@ func oddities(label string, node *yaml.Node, path string) []string {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
-		if clever(key) || key.ShortTag() == "!!merge" {
+		if strictyaml.Clever(key) || key.ShortTag() == "!!merge" {
 			all = append(all, fmt.Sprintf("%s:%d: %s: a key is a plain word here", label, key.Line, inner))
 		}
 		all = append(all, oddities(label, value, inner)...)
 	}
 	return all
-}
-
-// clever is what makes a node mean something else than it says.
-func clever(n *yaml.Node) bool {
-	return n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0
 }

@@ -69,6 +69,15 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%s stands at line %d of %d", path, line, last)
 			}
 		}
+		for _, line := range strictyaml.Plain("f.yaml", text) {
+			at := place.FindStringSubmatch(line)
+			if at == nil || at[1] == "" || strings.Contains(line, "\n") {
+				t.Fatalf("it does not say where: %q", line)
+			}
+			if n, err := strconv.Atoi(at[1]); err != nil || n < 1 || n > last {
+				t.Errorf("line %d of %d: %s", n, last, line)
+			}
+		}
 		d := yaml.NewDecoder(bytes.NewReader(text))
 		d.KnownFields(true)
 		right := d.Decode(&want)

@@ -21,7 +21,8 @@ import (
 // maxFile bounds a file that a person is to have written.
 const maxFile = 1 << 20
 
-// Read reads such a file whole. What could keep its reader waiting, such as a pipe, is an error.
+// Read reads such a file whole. What could keep its reader waiting, such as a pipe, is an error, and so is a file that anybody may write to:
+// what it says is nobody's word.
 func Read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -32,8 +33,11 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: is no regular file", path)
+	case info.Mode()&0o002 != 0:
+		return nil, fmt.Errorf("%s: anybody may write to it (mode %04o): chmod o-w", path, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -66,13 +70,16 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	if err := fits(name, text); err != nil {
 		return nil, err
 	}
-	lines := make(Lines)
+	f := fields{make(Lines), make(map[string]string)}
+	lines := f.lines
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err == nil { // else the decoder finds the same error
+		var empty []string
 		for _, top := range document.Content {
-			if err := lines.walk(top, ""); err != nil {
-				return nil, fmt.Errorf("%s:%w", name, err)
-			}
+			empty = append(empty, f.walk(name, top, "")...)
+		}
+		if empty != nil {
+			return nil, errors.New(strings.Join(empty, "\n"))
 		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -82,7 +89,7 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	case errors.Is(err, io.EOF):
 		return lines, nil // nothing but comments
 	case err != nil:
-		return nil, explain(name, lines, into, err)
+		return nil, explain(name, f, into, err)
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one document", name)
@@ -90,9 +97,15 @@ func Decode(name string, text []byte, into any) (Lines, error) {
 	return lines, nil
 }
 
-// walk collects the lines of the keys below a node. Aliases are not followed: they can go in circles. A key or item without a
-// value is an error: it would silently undo a default.
-func (l Lines) walk(node *yaml.Node, path string) error {
+// fields are those that a file has.
+type fields struct {
+	lines  Lines
+	values map[string]string // of those that have one, and not fields of their own; on one line
+}
+
+// walk collects the fields below a node, and returns what is wrong: a key or item without a value would silently undo a
+// default. Aliases are not followed: they can go in circles.
+func (f fields) walk(name string, node *yaml.Node, path string) (empty []string) {
 	for i, child := range node.Content {
 		inner := path
 		if node.Kind == yaml.MappingNode {
@@ -101,41 +114,66 @@ func (l Lines) walk(node *yaml.Node, path string) error {
 			}
 			key := node.Content[i-1]
 			inner = strings.TrimPrefix(path+"."+key.Value, ".")
-			l[inner] = key.Line
+			f.lines[inner] = key.Line
 		} else if node.Kind == yaml.SequenceNode {
 			inner = fmt.Sprintf("%s[%d]", path, i)
-			l[inner] = child.Line
+			f.lines[inner] = child.Line
 		}
 		if child.ShortTag() == "!!null" {
-			return fmt.Errorf("%d: %s: has no value; give it one, or leave it out", child.Line, strings.ReplaceAll(inner, "\n", " "))
+			empty = append(empty, fmt.Sprintf("%s:%d: %s: has no value; give it one, or leave it out",
+				name, child.Line, strings.ReplaceAll(inner, "\n", " ")))
 		}
-		if err := l.walk(child, inner); err != nil {
-			return err
+		if child.Kind == yaml.ScalarNode {
+			f.values[inner] = strings.ReplaceAll(child.Value, "\n", " ")
 		}
+		empty = append(empty, f.walk(name, child, inner)...)
 	}
-	return nil
+	return empty
 }
 
-// field is the innermost field that stands at a line.
-func (l Lines) field(line string) string {
-	found := ""
-	for path, at := range l {
-		if fmt.Sprint(at) == line && len(path) > len(found) {
-			found = path
+// at finds the field at a line that has a value, as the library's errors quote it: of several, what they are all in.
+func (f fields) at(line, quoted string) string {
+	var all []string
+	for path, at := range f.lines {
+		value, isValue := f.values[path]
+		if fmt.Sprint(at) == line && (quoted == "" || isValue && strings.HasPrefix(value, strings.TrimSuffix(quoted, "..."))) {
+			all = append(all, path)
+		}
+	}
+	if all == nil && quoted != "" { // by an alias, its value stands elsewhere
+		return f.at(line, "")
+	}
+	deepest := ""
+	for _, path := range all {
+		if len(path) > len(deepest) {
+			deepest = path
+		}
+	}
+	found := deepest
+	for _, path := range all {
+		for !within(deepest, path) && found != "" && !within(path, found) {
+			found = found[:max(0, strings.LastIndexAny(found, ".["))]
 		}
 	}
 	return found
 }
 
+// within reports whether a field is one, or is in it.
+func within(path, field string) bool {
+	rest, ok := strings.CutPrefix(path, field)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
 var (
 	unknown  = regexp.MustCompile(`line (\d+): field (.+) not found in type (.+)$`)
+	unread   = regexp.MustCompile("line (\\d+): cannot unmarshal !!\\w+(?: `(.*)`)? (?:into|as) ")
 	atLine   = regexp.MustCompile(`line (\d+): `)
 	repeated = regexp.MustCompile(`mapping key "([^"]+)" already defined at line (\d+)`)
 	goType   = regexp.MustCompile(` into (\[\])?(\w+\.)?(\w+)$`)
 )
 
 // explain words the library's errors for who wrote the file, one line each.
-func explain(name string, file Lines, into any, err error) error {
+func explain(name string, file fields, into any, err error) error {
 	lines := []string{err.Error()}
 	var typed *yaml.TypeError
 	if errors.As(err, &typed) {
@@ -154,8 +192,10 @@ func explain(name string, file Lines, into any, err error) error {
 		}
 		line = repeated.ReplaceAllString(line, `field "$1" stands at line $2 already`)
 		line = goType.ReplaceAllStringFunc(line, plainType)
-		if at := atLine.FindStringSubmatch(line); at != nil && strings.Contains(line, "cannot unmarshal ") && file.field(at[1]) != "" {
-			line = atLine.ReplaceAllString(line, "line $1: "+file.field(at[1])+": ")
+		if wrong := unread.FindStringSubmatch(line); wrong != nil {
+			if field := file.at(wrong[1], wrong[2]); field != "" {
+				line = strings.Replace(line, wrong[0], fmt.Sprintf("line %s: %s: %s", wrong[1], field, wrong[0][strings.Index(wrong[0], "cannot"):]), 1)
+			}
 		}
 		line = strings.ReplaceAll(line, "cannot unmarshal ", "can't read ")
 		line = strings.ReplaceAll(line, "!!", "")

@@ -62,23 +62,17 @@ func (r release) sandboxd() (string, error) {
 		strings.Replace(string(text), "OPTIONS-HERE\n", "```\n"+options+"\n```\n", 1)), err
 }
 
-// configuration is the file that documents itself, which a test of internal/config holds against the daemon's struct.
 func (r release) configuration() (string, error) {
-	head, err := os.ReadFile("packaging/man/sandboxd.yaml.md")
-	if err != nil {
-		return "", err
-	}
-	keys, err := os.ReadFile("packaging/sandboxd.yaml")
-	return r.page("sandboxd.yaml", "5", "configuration of sandboxd",
-		strings.Replace(string(head), "KEYS-HERE\n", "```\n"+string(keys)+"```\n", 1)), err
+	return r.document("docs/configuration.md", "sandboxd.yaml", "configuration of sandboxd",
+		"**/etc/sandboxd/sandboxd.yaml**\n\n**/etc/sandboxd/sandboxd.yaml.d/NAME.yaml**", "**sandboxd-policy**(5), **sandboxd-profile**(5)")
 }
 
 func (r release) policy() (string, error) {
-	return r.document("docs/policy.md", "sandboxd-policy", "which tool calls of programs happen", "**/etc/sandboxd/policy.yaml**")
+	return r.document("docs/policy.md", "sandboxd-policy", "which tool calls of programs happen", "**/etc/sandboxd/policy.yaml**", "**sandboxd.yaml**(5)")
 }
 
 func (r release) profile() (string, error) {
-	return r.document("docs/profiles.md", "sandboxd-profile", "limits and jail of a run", "**/etc/sandboxd/profiles/NAME.yaml**")
+	return r.document("docs/profiles.md", "sandboxd-profile", "limits and jail of a run", "**/etc/sandboxd/profiles/NAME.yaml**", "**sandboxd.yaml**(5)")
 }
 
 var (
@@ -86,8 +80,8 @@ var (
 	relative = regexp.MustCompile(`\[([^\]]+)\]\((?:[^):]*)\)`) // links into the repository
 )
 
-// document is a page of docs/. Its first heading makes way for the name, and its sections for those of man pages.
-func (r release) document(path, name, what, file string) (string, error) {
+// document is a page of docs/, of what stands in a file. Its first heading makes way for the name, and its sections for those of man pages.
+func (r release) document(path, name, what, file, also string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
@@ -100,7 +94,7 @@ func (r release) document(path, name, what, file string) (string, error) {
 	body = relative.ReplaceAllString(body, "$1")
 	body = table.ReplaceAllStringFunc(body, entries)
 	return r.page(name, "5", what, "# SYNOPSIS\n"+file+"\n\n# DESCRIPTION\n"+body+
-		"\n# SEE ALSO\n**sandboxctl**(1), **sandboxd.yaml**(5), **sandboxd**(8)\n"), nil
+		"\n# SEE ALSO\n**sandboxctl**(1), "+also+", **sandboxd**(8)\n"), nil
 }
 
 var table = regexp.MustCompile(`(?m)(?:^\|.*\|\n)+`)
@@ -120,6 +114,9 @@ func entries(rows string) string {
 		var told []string
 		for j, cell := range cells[1:] {
 			text := strings.TrimSpace(cell)
+			if text == "" {
+				continue
+			}
 			if name := strings.TrimSpace(headings[1+j]); len(cells) > 2 && name != "" {
 				text = name + ": " + text
 			}

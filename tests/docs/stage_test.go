@@ -36,7 +36,7 @@ func TestStage(t *testing.T) {
 		"completion.fish":       {"complete -c sandboxctl"},
 		"sandboxctl.1.md":       {`% "SANDBOXCTL" "1" "2023-11-14" "sandboxd 1.2.3" "sandboxd"` + "\n# NAME\nsandboxctl \\- ", "\n## sandboxctl policy explain\n```\n", "\n# FILES\n"},
 		"sandboxd.8.md":         {"\n# OPTIONS\n```\n  -admin PATH\n", "\n# SIGNALS\n"},
-		"sandboxd.yaml.5.md":    {read(t, "packaging/sandboxd.yaml")},
+		"sandboxd.yaml.5.md":    {"\n# DESCRIPTION\n", "\n**/etc/sandboxd/sandboxd.yaml.d/NAME.yaml**\n", "\n`audit.keep.files`\n: type: number; default: `1000`; bounds: 0 to 100000; "},
 		"sandboxd-policy.5.md":  {"\n# DESCRIPTION\n", "\n# Limits\n", "\n`calls_per_run`\n: counts: "},
 		"sandboxd-profile.5.md": {"\n# DESCRIPTION\n", "\n# SEE ALSO\n"},
 	} {
@@ -51,15 +51,19 @@ func TestStage(t *testing.T) {
 		}
 	}
 	// What a table says is there, though a man page has none.
-	policy := staged("sandboxd-policy.5.md")
-	for row := range strings.Lines(read(t, "docs/policy.md")) {
-		first, found := strings.CutPrefix(row, "| `")
-		if name, _, _ := strings.Cut(first, "`"); found && !strings.Contains(policy, "\n`"+strings.ReplaceAll(name, `\|`, "|")+"`") {
-			t.Errorf("sandboxd-policy(5) lacks the row %q", row)
+	for name, source := range map[string]string{
+		"sandboxd-policy.5.md": "docs/policy.md", "sandboxd-profile.5.md": "docs/profiles.md", "sandboxd.yaml.5.md": "docs/configuration.md",
+	} {
+		page := staged(name)
+		for row := range strings.Lines(read(t, source)) {
+			first, found := strings.CutPrefix(row, "| `")
+			if key, _, _ := strings.Cut(first, "`"); found && !strings.Contains(page, "\n`"+strings.ReplaceAll(key, `\|`, "|")+"`") {
+				t.Errorf("%s lacks the row %q", name, row)
+			}
 		}
-	}
-	if strings.Contains(policy, "\n|") {
-		t.Error("sandboxd-policy(5) has a table: a terminal is too narrow for it")
+		if strings.Contains(page, "\n|") {
+			t.Errorf("%s has a table: a terminal is too narrow for it", name)
+		}
 	}
 }
 

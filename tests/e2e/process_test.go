@@ -98,8 +98,34 @@ func TestConfigurationErrors(t *testing.T) {
 		startup(t, "", "--config", "/no/such/file.yaml", "--listen", "s").check(t, "read configuration", "/no/such/file.yaml", "no such file")
 	})
 	t.Run("directory", func(t *testing.T) {
-		startup(t, "", "--config", t.TempDir(), "--listen", "s").check(t, "read configuration", "is no regular file")
+		startup(t, "", "--config", t.TempDir(), "--listen", "s").check(t, "is no regular file")
 	})
+}
+
+// TestDropIns: a daemon goes by them, says which files it read, and does not start with a mistake in one.
+func TestDropIns(t *testing.T) {
+	t.Parallel()
+	path := write(t, "pool: {default: 1}\nlog: {level: info}\n")
+	dropIn, socket := filepath.Join(path+".d", "10-site.yaml"), filepath.Join(daemon.Dir(t), "s")
+	set := func(text string) {
+		if err := errors.Join(os.MkdirAll(path+".d", 0o755), os.WriteFile(dropIn, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("# ours\npool: {default: 2, strict: x}\n")
+	startup(t, "", "--config", path, "--listen", socket).check(t, dropIn+":2: pool.strict: can't read str `x` as a whole number")
+	set("# ours\npool: {default: 2, tiny: 1}\n")
+	startup(t, "", "--config", path, "--listen", socket).check(t, dropIn+":2: pool.tiny: no such profile; there are: default, large, strict")
+	set("pool: {default: 2}\n")
+	p := begin(t, exec.Command(filepath.Join(daemon.Binaries(t), "sandboxd"), "--listen", socket, "--config", path))
+	daemon.Eventually(t, 10*time.Second, p.serves)
+	if want := "msg=configuration files=\"[" + path + " " + dropIn + "]\""; !strings.Contains(p.log.String(), want) {
+		t.Errorf("the log has no %s: %s", want, &p.log)
+	}
+	c := connect(t, &daemon.Daemon{Socket: socket}, nil, options)
+	if status, err := c.Status(t.Context()); err != nil || status.Pool[0].Size != 2 {
+		t.Errorf("the pool is %+v, %v", status.Pool, err)
+	}
 }
 
 // TestBrokenProfile: a profile of the operator's is as strict.
