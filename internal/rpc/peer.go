@@ -50,6 +50,7 @@ type Options struct {
 
 	First       string              // a method that is answered before anything behind it is read
 	MaxLine     int                 // bytes of a line, its end not counted
+	MaxSent     int                 // likewise, of a line of ours; 0: no bound
 	MaxRequests int                 // unanswered requests of the other end
 	Memory      *semaphore.Weighted // bytes of long lines, shared between peers; nil: no common bound
 	WriteWait   time.Duration       // how long, up to twice, the other end may stop reading
@@ -200,17 +201,18 @@ func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err e
 	if err == nil {
 		text, err = resultText(result)
 	}
-	// An error of write means a dead connection, and the reader tells that.
-	if err != nil {
-		_ = p.write(ctx, func(line []byte) ([]byte, error) {
-			return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})
+	if err == nil {
+		err = p.write(ctx, func(line []byte) ([]byte, error) {
+			line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
+			line = append(append(line, `,"result":`...), text...)
+			return append(line, '}'), nil
 		})
-		return
+		if !errors.As(err, new(*Error)) {
+			return // any other error of write means a dead connection, and the reader tells that
+		}
 	}
 	_ = p.write(ctx, func(line []byte) ([]byte, error) {
-		line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
-		line = append(append(line, `,"result":`...), text...)
-		return append(line, '}'), nil
+		return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})
 	})
 }
 

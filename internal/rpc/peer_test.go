@@ -312,14 +312,14 @@ func TestDecode(t *testing.T) {
 		`{"a":1}`:         "",
 		`{"a":1,"b":2}`:   `unknown field "b"`,
 		`{"a":1,"a":2}`:   `the key "a" stands twice in one object`,
-		`{"a":"x"}`:       "cannot unmarshal string into Go struct field .a of type int",
+		`{"a":"x"}`:       "a: want integer, not string",
 		`[1]`:             "'[' at byte 0 where '{' should stand",
 		`{"a":1} {"a":1}`: "'{' at byte 8 where the end should stand",
 
 		`{"list":[{"b":{"c":{"C":1}}},{"b":null}]}`: "",
 		`{"list":[{},{"b":{"C":1}}]}`:               `list: [1]: b: unknown field "C"; there are: c`,
 		`{"list":[{"b":{},"b":{}}]}`:                `list: [0]: the key "b" stands twice in one object`,
-		`{"list":{}}`:                               "cannot unmarshal object",
+		`{"list":{}}`:                               "list: want array, not object",
 	} {
 		err := rpc.Decode([]byte(text), &into)
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
