@@ -1,56 +1,44 @@
-// Command client is a whole gateway: it runs one program, with one tool, in the daemon at $SANDBOXD_SOCKET.
+// Command gateway-go is a gateway with one tool: it runs the program on its standard input in the daemon at $SANDBOXD_SOCKET.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
 )
 
-const program = `
-const { now } = await tools.time.now({});
-return "it is " + now;
-`
-
 func main() {
-	socket := os.Getenv("SANDBOXD_SOCKET")
-	if socket == "" {
-		socket = sandboxd.DefaultSocket
-	}
-	if err := run(context.Background(), socket); err != nil {
-		fmt.Fprintln(os.Stderr, "client: error:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, socket string) error {
-	client, err := sandboxd.Dial(ctx, socket, sandboxd.Options{Name: "example", Servers: []string{"time"}, Tools: call})
+	log.SetFlags(0)
+	source, err := io.ReadAll(os.Stdin)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	defer client.Close()
-	result, err := client.Execute(ctx, sandboxd.Program{Source: program})
+	pool := sandboxd.NewPool(sandboxd.PoolOptions{
+		Path:    cmp.Or(os.Getenv("SANDBOXD_SOCKET"), sandboxd.DefaultSocket),
+		Options: sandboxd.Options{Name: "gateway-go", Servers: []string{"time"}, Announce: tools, Tools: call},
+	})
+	defer pool.Close()
+	result, err := pool.Execute(context.Background(), sandboxd.Program{Source: string(source)})
 	if err != nil {
-		return err
+		log.Fatal(err) // the daemon did not take it, or is gone
 	}
-	if result.Outcome != sandboxd.OutcomeOK {
-		return result.Error
+	if result.Error != nil {
+		log.Fatalln(result.Error, result.Error.Hint) // for the model: it can mend its program
 	}
 	fmt.Println(string(result.Value))
-	return nil
 }
 
-// call performs a tool call that the daemon let through, and returns an MCP CallToolResult.
-func call(_ context.Context, c sandboxd.ToolCall) (json.RawMessage, error) {
-	if c.Tool != "now" {
-		return nil, fmt.Errorf("time has no tool %q; it has: now", c.Tool)
-	}
-	return json.Marshal(map[string]any{
-		"content":           []any{},
-		"structuredContent": map[string]string{"now": time.Now().UTC().Format(time.RFC3339)},
-	})
+var tools = []sandboxd.Tool{{Server: "time", Name: "now", InputSchema: json.RawMessage(`{"type": "object", "additionalProperties": false}`)}}
+
+// call performs a tool call that the daemon let through, with whatever credentials it takes, and returns an MCP CallToolResult.
+func call(ctx context.Context, c sandboxd.ToolCall) (json.RawMessage, error) {
+	log.Printf("%s: %s.%s(%s)", c.IdempotencyKey, c.Server, c.Tool, c.Arguments)
+	return json.Marshal(map[string]any{"content": []any{}, "structuredContent": map[string]string{"now": time.Now().UTC().Format(time.RFC3339)}})
 }
