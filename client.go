@@ -91,13 +91,17 @@ func Dial(ctx context.Context, path string, o Options) (*Client, error) {
 func (c *Client) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, initialWait)
 	defer cancel()
-	return c.ask(ctx, "initialize", InitializeParams{
+	err := c.ask(ctx, "initialize", InitializeParams{
 		ProtocolVersion: ProtocolVersion,
 		Client:          Peer{Name: c.options.Name, Version: c.options.Version},
 		Servers:         c.options.Servers,
 		Tools:           c.options.Announce,
 		Approvals:       c.options.Approvals != nil,
 	}, &c.welcome)
+	if err == nil && c.welcome.ProtocolVersion != ProtocolVersion {
+		err = fmt.Errorf("sandboxd: initialize: the daemon speaks protocol version %.40s, this client %s", c.welcome.ProtocolVersion, ProtocolVersion)
+	}
+	return err
 }
 
 // Welcome is what the daemon said of itself: its version and its profiles.

@@ -167,6 +167,9 @@ func (p *Pool) take(ctx context.Context) (*member, error) {
 		if m := p.pick(p.size); m != nil { // another has dialled meanwhile
 			return m, nil
 		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("sandboxd: %w", context.Cause(ctx))
+		}
 		m, err := p.dial(ctx)
 		if err == nil {
 			return m, nil

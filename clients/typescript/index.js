@@ -332,5 +332,5 @@ function malformed(m) {
   if (m.method !== undefined) return text(m.method) && answers === 0 ? "" : "no method, or an answer as well";
   if (answers !== 1 || m.id === undefined) return 'neither "method" nor one of "result" and "error" with an "id"';
   if (m.error !== undefined && !(object(m.error) && count(m.error.code) && text(m.error.message))) return "an error without code and message";
-  return m.id === null && m.error === undefined ? 'a result whose "id" is null' : "";
+  return m.result === undefined || object(m.result) && m.id !== null ? "" : "a result that is no object, or of no id";
 }

@@ -82,21 +82,34 @@ func within(t *testing.T, name string, args ...string) *exec.Cmd {
 // run reads a driver's reports.
 func run(t *testing.T, command *exec.Cmd) (all []report) {
 	t.Helper()
+	for _, text := range output(t, command) {
+		var r report
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// output is what a script says, a JSON value a line, and nothing on stderr.
+func output(t *testing.T, command *exec.Cmd) (all []json.RawMessage) {
+	t.Helper()
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil || stderr.Len() > 0 {
-		t.Errorf("%v: %v\n%s\n%s", command.Args, err, stderr.String(), out)
+		t.Errorf("%v: %v\n%s\n%.2000s", command.Args, err, stderr.String(), out)
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var r report
-		switch err := d.Decode(&r); {
+		var text json.RawMessage
+		switch err := d.Decode(&text); {
 		case errors.Is(err, io.EOF):
 			return all
 		case err != nil:
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("%v\n%.2000s", err, out)
 		}
-		all = append(all, r)
+		all = append(all, text)
 	}
 }
 

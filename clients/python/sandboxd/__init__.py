@@ -5,5 +5,3 @@ from .client import (
     Client, ClosedError, RefusedError, SandboxdError, connect,
 )  # fmt: skip
 from .protocol import *  # noqa: F403
-
-__version__ = "0.0.0"

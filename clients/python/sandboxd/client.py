@@ -27,6 +27,9 @@ LAST_WORDS = 2.0  # seconds after a cancel, and after a hang-up
 CANCEL_AGAIN = 0.005  # seconds: the request to run it may not have arrived yet
 
 Json = dict[str, Any]
+Tools = Callable[[ToolCall], Awaitable[Json]]
+Approvals = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
+Telling = tuple[Callable[[Progress], None] | None, Callable[[Console], None] | None]
 
 
 class SandboxdError(Exception):
@@ -64,8 +67,8 @@ async def connect(
     version: str | None = None,
     servers: Sequence[str] = (),
     announce: Sequence[Tool] = (),
-    tools: Callable[[ToolCall], Awaitable[Json]] | None = None,
-    approvals: Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]] | None = None,
+    tools: Tools | None = None,
+    approvals: Approvals | None = None,
     progress: Callable[[Progress], None] | None = None,
     console: Callable[[Console], None] | None = None,
 ) -> "Client":
@@ -75,7 +78,7 @@ async def connect(
     run ends. call["idempotency_key"] is the call's alone. approvals answers for calls that need approval; without it, administrators are asked.
     progress and console are called for runs that ask for it. servers are the names below `tools` in a program, announce what their tools are.
     """
-    client = Client(tools, approvals, progress, console)
+    client = Client(tools, approvals, (progress, console))
     peer = {"name": name} if version is None else {"name": name, "version": version}
     hello = {"protocol_version": PROTOCOL_VERSION, "client": peer, "servers": list(servers), "tools": list(announce), "approvals": approvals is not None}
     try:
@@ -95,15 +98,9 @@ class Client:
 
     welcome: InitializeResult
 
-    def __init__(
-        self,
-        tools: Callable[[ToolCall], Awaitable[Json]] | None,
-        approvals: Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]] | None,
-        progress: Callable[[Progress], None] | None,
-        console: Callable[[Console], None] | None,
-    ) -> None:
+    def __init__(self, tools: Tools | None, approvals: Approvals | None, telling: Telling) -> None:
         self._asks: dict[str, Callable[[Any], Awaitable[Any]] | None] = {"tools/call": tools, "approvals/request": approvals}
-        self._tells: dict[str, Callable[[Any], None] | None] = {"run/progress": progress, "run/console": console}
+        self._tells: dict[str, Callable[[Any], None] | None] = {"run/progress": telling[0], "run/console": telling[1]}
         self._writer: asyncio.StreamWriter | None = None
         self._ended: str | None = None  # why
         self._refusal: str | None = None  # of the connection, not of a request
@@ -263,9 +260,9 @@ class Client:
         key = f"call {params['run']}/{params['n']}" if method == "tools/cancel" else f"request {params.get('id')}"
         if method in ("tools/cancel", "approvals/cancel") and key in self._handlers:
             self._handlers[key].cancel()
+        tell = self._tells.get(method) or (lambda _: None)
         try:
-            if tell := self._tells.get(method):
-                tell(params)
+            tell(params)
         except Exception as e:  # a mistake of the gateway, which must not end the connection
             asyncio.get_running_loop().call_exception_handler({"message": f"sandboxd: callback of {method}", "exception": e})
 
@@ -370,7 +367,9 @@ def _malformed(m: Any) -> str:
         return 'neither "method" nor one of "result" and "error" with an "id"'
     if "error" in m and not (_object(error) and _count(error.get("code")) and _text(error.get("message"))):
         return "an error without code and message"
-    return 'a result whose "id" is null' if id is None and "error" not in m else ""
+    if "result" in m and not (_object(m["result"]) and id is not None):
+        return "a result that is no object, or of no id"
+    return ""
 
 
 def _no_constant(name: str) -> NoReturn:
