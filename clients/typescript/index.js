@@ -252,7 +252,7 @@ export class Client {
     else void this.#asked(m);
   }
 
-  /** What can't be told apart from an answer that somebody waits for ends the connection. @param {string} message */
+  /** What can't be told apart from an answer that somebody waits for ends the connection. @param {string} message @param {number} [code] */
   #broken(message, code = Code.PARSE) {
     this.#send({ id: null, error: { code, message } });
     this.#end(new Error(`the daemon broke the protocol: ${message}`));

@@ -11,6 +11,11 @@ from .protocol import (
     Progress, Program, Result, Scope, StatusResult, Tool, ToolCall, ToolName,
 )  # fmt: skip
 
+__all__ = [
+    "BUSY", "DEFAULT_SOCKET", "INTERNAL", "INVALID_PARAMS", "INVALID_REQUEST", "PARSE", "PROTOCOL_VERSION", "REFUSED", "UNKNOWN_METHOD",
+    "VERSION", "Client", "ClosedError", "RefusedError", "SandboxdError", "connect",
+]  # fmt: skip
+
 PROTOCOL_VERSION = "1"
 DEFAULT_SOCKET = "/run/sandboxd/sandboxd.sock"
 
@@ -29,7 +34,6 @@ CANCEL_AGAIN = 0.005  # seconds: the request to run it may not have arrived yet
 Json = dict[str, Any]
 Tools = Callable[[ToolCall], Awaitable[Json]]
 Approvals = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
-Telling = tuple[Callable[[Progress], None] | None, Callable[[Console], None] | None]
 
 
 class SandboxdError(Exception):
@@ -78,19 +82,22 @@ async def connect(
     run ends. call["idempotency_key"] is the call's alone. approvals answers for calls that need approval; without it, administrators are asked.
     progress and console are called for runs that ask for it. servers are the names below `tools` in a program, announce what their tools are.
     """
-    client = Client(tools, approvals, (progress, console))
     peer = {"name": name} if version is None else {"name": name, "version": version}
     hello = {"protocol_version": PROTOCOL_VERSION, "client": peer, "servers": list(servers), "tools": list(announce), "approvals": approvals is not None}
-    try:
-        async with asyncio.timeout(INITIAL_WAIT):
-            await client._dial(path)
+    async with asyncio.timeout(INITIAL_WAIT):
+        try:
+            reader, writer = await asyncio.open_unix_connection(path, limit=MAX_LINE)
+        except OSError as e:
+            raise ClosedError(f"connect to sandboxd: {e}: {path}", sent=False) from e
+        client = Client(reader, writer, tools, approvals, progress, console)
+        try:
             client.welcome = await client.call("initialize", hello)
-        if client.welcome.get("protocol_version") != PROTOCOL_VERSION:
-            raise SandboxdError(f"the daemon speaks protocol version {client.welcome.get('protocol_version')}, this client {PROTOCOL_VERSION}")
-        return client
-    except BaseException:
-        await client.close()
-        raise
+            if client.welcome.get("protocol_version") != PROTOCOL_VERSION:
+                raise SandboxdError(f"the daemon speaks protocol version {client.welcome.get('protocol_version')}, this client {PROTOCOL_VERSION}")
+        except BaseException:
+            await client.close()
+            raise
+    return client
 
 
 class Client:
@@ -98,16 +105,20 @@ class Client:
 
     welcome: InitializeResult
 
-    def __init__(self, tools: Tools | None, approvals: Approvals | None, telling: Telling) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        tools: Tools | None, approvals: Approvals | None, progress: Callable[[Progress], None] | None, console: Callable[[Console], None] | None,
+    ) -> None:  # fmt: skip
         self._asks: dict[str, Callable[[Any], Awaitable[Any]] | None] = {"tools/call": tools, "approvals/request": approvals}
-        self._tells: dict[str, Callable[[Any], None] | None] = {"run/progress": telling[0], "run/console": telling[1]}
-        self._writer: asyncio.StreamWriter | None = None
+        self._tells: dict[str, Callable[[Any], None] | None] = {"run/progress": progress, "run/console": console}
+        self._writer = writer
         self._ended: str | None = None  # why
         self._refusal: str | None = None  # of the connection, not of a request
         self._next = self._tokens = self._serving = 0
         self._pending: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._handlers: dict[str, asyncio.Task[None]] = {}  # by what tools/cancel and approvals/cancel name
         self._tasks: set[asyncio.Task[None]] = set()
+        self._start(self._read(reader))
 
     async def __aenter__(self) -> Self:
         return self
@@ -174,15 +185,7 @@ class Client:
         self._end("the gateway closed the connection")
         if left := self._tasks - {asyncio.current_task()}:
             await asyncio.wait(left, timeout=LAST_WORDS)
-        if self._writer is not None:
-            self._writer.transport.abort()  # what was said last has gone out, or is not read
-
-    async def _dial(self, path: str) -> None:
-        try:
-            reader, self._writer = await asyncio.open_unix_connection(path, limit=MAX_LINE)
-        except OSError as e:
-            raise ClosedError(f"connect to sandboxd: {e}: {path}", sent=False) from e
-        self._start(self._read(reader))
+        self._writer.transport.abort()  # what was said last has gone out, or is not read
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
@@ -199,8 +202,7 @@ class Client:
                 answer.set_exception(ClosedError(f"sandboxd: {method}: {self._ended}", sent=True))
         for handler in self._handlers.values():
             handler.cancel()
-        if self._writer is not None:
-            self._writer.close()
+        self._writer.close()
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         why = "the daemon hung up"
@@ -244,15 +246,15 @@ class Client:
     def _answered(self, m: Json) -> None:
         error = m.get("error")
         refused = error and RefusedError(error["code"], error["message"], error.get("data"))
+        waiting = self._pending.pop(m["id"], None)
         if m["id"] is None:
             self._refusal = str(refused)
-        _, waiting = self._pending.pop(m["id"], ("", None))
-        if waiting is None or waiting.done():
+        if waiting is None or waiting[1].done():
             return  # given up, answered twice, or never asked
         if refused:
-            waiting.set_exception(refused)
+            waiting[1].set_exception(refused)
         else:
-            waiting.set_result(m["result"])
+            waiting[1].set_result(m["result"])
 
     def _notified(self, method: str, params: Any) -> None:
         if method not in _KNOWN or _missing(method, params):
@@ -260,9 +262,9 @@ class Client:
         key = f"call {params['run']}/{params['n']}" if method == "tools/cancel" else f"request {params.get('id')}"
         if method in ("tools/cancel", "approvals/cancel") and key in self._handlers:
             self._handlers[key].cancel()
-        tell = self._tells.get(method) or (lambda _: None)
         try:
-            tell(params)
+            if tell := self._tells.get(method):
+                tell(params)
         except Exception as e:  # a mistake of the gateway, which must not end the connection
             asyncio.get_running_loop().call_exception_handler({"message": f"sandboxd: callback of {method}", "exception": e})
 
@@ -302,47 +304,38 @@ class Client:
         line = json.dumps({"jsonrpc": "2.0", **message}, allow_nan=False, separators=(",", ":")).encode()
         if len(line) > MAX_LINE:
             raise RefusedError(INVALID_REQUEST, f"a line is longer than {MAX_LINE} bytes")
-        if self._writer is not None and not self._writer.is_closing():
+        if not self._writer.is_closing():
             self._writer.write(line + b"\n")
 
     async def _flush(self) -> None:
         """Wait until the daemon has read most of what was sent."""
         try:
             async with asyncio.timeout(WRITE_WAIT):
-                if self._writer is not None:
-                    await self._writer.drain()
+                await self._writer.drain()
         except TimeoutError:
             self._end(f"the daemon has read nothing for {WRITE_WAIT:.0f} s")
         except OSError:
             pass  # the reader tells, after what the daemon said last
 
 
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _is(value: Any, kind: type) -> bool:
+    return type(value) is kind  # a bool is no int
 
 
 # What the daemon may send, and the members without which it means nothing.
-_KNOWN: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "tools/call": {"run": _text, "n": _count, "idempotency_key": _text, "server": _text, "tool": _text, "arguments": _object},
-    "approvals/request": {"id": _text, "run": _text, "n": _count, "server": _text, "tool": _text},
-    "run/progress": {"run": _text},
-    "run/console": {"run": _text, "level": _text, "text": _text},
-    "tools/cancel": {"run": _text, "n": _count},
-    "approvals/cancel": {"id": _text},
+_KNOWN: dict[str, dict[str, type]] = {
+    "tools/call": {"run": str, "n": int, "idempotency_key": str, "server": str, "tool": str, "arguments": dict},
+    "approvals/request": {"id": str, "run": str, "n": int, "server": str, "tool": str},
+    "run/progress": {"run": str},
+    "run/console": {"run": str, "level": str, "text": str},
+    "tools/cancel": {"run": str, "n": int},
+    "approvals/cancel": {"id": str},
 }
 
 
 def _missing(method: str, params: Any) -> str:
-    for name, check in _KNOWN[method].items():
-        if not _object(params) or not check(params.get(name)):
+    for name, kind in _KNOWN[method].items():
+        if not _is(params, dict) or not _is(params.get(name), kind):
             return f"params: {name} is missing, or not what docs/protocol.md says"
     return ""
 
@@ -352,22 +345,22 @@ _MEMBERS = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
 
 def _malformed(m: Any) -> str:
     """What is wrong with the envelope of a message."""
-    if not _object(m):
+    if not _is(m, dict):
         return "no object"
     if strangers := m.keys() - _MEMBERS:
         return f"unknown member {min(strangers)[:40]!r}"
     if m.get("jsonrpc") != "2.0":
         return '"jsonrpc" must be "2.0"'
     id, error, answers = m.get("id"), m.get("error"), ("result" in m) + ("error" in m)
-    if not (id is None or _count(id) or _text(id) and len(id) <= 64):
+    if not (id is None or _is(id, int) or _is(id, str) and len(id) <= 64):
         return '"id" is neither a whole number nor a short string'
     if "method" in m:
-        return "" if _text(m["method"]) and answers == 0 else "no method, or an answer as well"
+        return "" if _is(m["method"], str) and answers == 0 else "no method, or an answer as well"
     if answers != 1 or "id" not in m:
         return 'neither "method" nor one of "result" and "error" with an "id"'
-    if "error" in m and not (_object(error) and _count(error.get("code")) and _text(error.get("message"))):
+    if "error" in m and not (_is(error, dict) and _is(error.get("code"), int) and _is(error.get("message"), str)):
         return "an error without code and message"
-    if "result" in m and not (_object(m["result"]) and id is not None):
+    if "result" in m and (not _is(m["result"], dict) or id is None):
         return "a result that is no object, or of no id"
     return ""
 

@@ -5,6 +5,13 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+__all__ = [
+    "ApprovalAnswer", "ApprovalList", "ApprovalRequest", "Call", "CancelResult", "Console", "ConsoleLine", "DecideResult",
+    "DescribeResult", "DescribedTool", "InitializeResult", "Isolation", "Level", "Limits", "Outcome", "Peer", "PoolStatus",
+    "ProfileInfo", "Program", "ProgramError", "Progress", "Result", "Scope", "Stats", "StatusResult", "Tool",
+    "ToolAnnotations", "ToolCall", "ToolName", "Truncated",
+]
+
 Outcome = Literal[
     "ok", "invalid", "error", "timeout", "cpu", "memory", "output", "calls",
     "denied", "violation", "crash", "cancelled", "busy", "internal",
