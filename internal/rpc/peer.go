@@ -306,8 +306,15 @@ func (p *Peer) Refusal() *Error {
 // Close hangs up; Run returns then.
 func (p *Peer) Close() { p.conn.Close() }
 
-// Refuse tells the other end why it is not served, and hangs up. It is called instead of Run.
-func (p *Peer) Refuse(e *Error) {
+// Refuse tells the other end why it is not served, and hangs up. It is called instead of Run. The other end gets as long as wait to hang up first: one
+// that writes to a closed connection may see nothing but that, and never read why.
+func (p *Peer) Refuse(e *Error, wait time.Duration) {
+	defer p.conn.Close()
 	p.answer(context.Background(), nil, nil, e)
-	p.conn.Close()
+	half, ok := p.conn.(interface{ CloseWrite() error })
+	if !ok || wait == 0 || half.CloseWrite() != nil || p.conn.SetReadDeadline(time.Now().Add(wait)) != nil {
+		return
+	}
+	// An error is the hang-up, or the end of the wait.
+	_, _ = io.CopyN(io.Discard, p.conn, smallLine)
 }

@@ -53,7 +53,7 @@ func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
 	}
 	if err != nil {
 		s.log.Warn("gateway refused", "uid", caller.UID, "pid", caller.PID, "error", err)
-		x.peer.Refuse(rpc.Errorf(rpc.CodeRefused, "%s", err))
+		s.refuse(x.peer, err)
 		return
 	}
 	defer s.connected(-1)
