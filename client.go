@@ -35,7 +35,7 @@ type Options struct {
 }
 
 // Client is a connection to a daemon. Its methods may be called from several goroutines, and several
-// programs may run at once. It does not reconnect: when Done is closed, dial again.
+// programs may run at once. It does not reconnect: when Done is closed, dial again, or use a [Pool], which does.
 type Client struct {
 	options Options
 	peer    *rpc.Peer
@@ -57,7 +57,7 @@ type callKey struct {
 
 // Bounds that a client keeps.
 const (
-	maxLine     = 8 << 20          // a message of the daemon
+	maxLine     = 8 << 20          // a message, of either end
 	maxCalls    = 1024             // tool calls at once, of all runs of the connection
 	writeWait   = 30 * time.Second // the longest that the daemon may stop reading
 	lastWords   = 2 * time.Second  // after a cancel, for the result
@@ -75,7 +75,7 @@ func Dial(ctx context.Context, path string, o Options) (*Client, error) {
 	}
 	c := &Client{options: o, done: make(chan struct{}), calls: make(map[callKey]context.CancelFunc)}
 	c.peer = rpc.New(conn, rpc.Options{
-		Handle: c.handle, Notified: c.notified, MaxLine: maxLine, MaxRequests: maxCalls, WriteWait: writeWait,
+		Handle: c.handle, Notified: c.notified, MaxLine: maxLine, MaxSent: maxLine, MaxRequests: maxCalls, WriteWait: writeWait,
 	})
 	go func() {
 		defer close(c.done)
@@ -91,20 +91,24 @@ func Dial(ctx context.Context, path string, o Options) (*Client, error) {
 func (c *Client) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, initialWait)
 	defer cancel()
-	return c.ask(ctx, "initialize", InitializeParams{
+	err := c.ask(ctx, "initialize", InitializeParams{
 		ProtocolVersion: ProtocolVersion,
 		Client:          Peer{Name: c.options.Name, Version: c.options.Version},
 		Servers:         c.options.Servers,
 		Tools:           c.options.Announce,
 		Approvals:       c.options.Approvals != nil,
 	}, &c.welcome)
+	if err == nil && c.welcome.ProtocolVersion != ProtocolVersion {
+		err = fmt.Errorf("sandboxd: initialize: the daemon speaks protocol version %.40s, this client %s", c.welcome.ProtocolVersion, ProtocolVersion)
+	}
+	return err
 }
 
 // Welcome is what the daemon said of itself: its version and its profiles.
 func (c *Client) Welcome() InitializeResult { return c.welcome }
 
 // Execute runs a program and returns what became of it. A program that fails is a Result whose Outcome is
-// not ok, and no error; an error means that the daemon did not take the request, or is gone. When ctx
+// not ok, and no error; an error means that the daemon did not take the request (*RefusedError), or is gone (*ClosedError). When ctx
 // ends, the run is cancelled, and the result still says what became of each call.
 func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
 	if ctx.Err() != nil {
@@ -118,7 +122,7 @@ func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
 	stop := context.AfterFunc(ctx, func() {
 		patient, stop := context.WithTimeoutCause(patient, lastWords, context.Cause(ctx))
 		defer stop()
-		c.cancel(patient, p.Token)
+		c.giveUp(patient, p.Token)
 		<-patient.Done()
 		giveUp(context.Cause(ctx))
 	})
@@ -130,11 +134,10 @@ func (c *Client) Execute(ctx context.Context, p Program) (*Result, error) {
 	return &r, nil
 }
 
-// cancel asks the daemon to end the run of a token, until it has: the request to run it may not have arrived yet.
-func (c *Client) cancel(ctx context.Context, token string) {
+// giveUp asks the daemon to end the run of a token, until it has: the request to run it may not have arrived yet.
+func (c *Client) giveUp(ctx context.Context, token string) {
 	for ctx.Err() == nil {
-		var r CancelResult
-		if err := c.ask(ctx, "cancel", CancelParams{Token: token}, &r); err != nil || r.Cancelled > 0 {
+		if r, err := c.Cancel(ctx, CancelParams{Token: token}); err != nil || r.Cancelled > 0 {
 			return
 		}
 		select {
@@ -142,6 +145,12 @@ func (c *Client) cancel(ctx context.Context, token string) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// Cancel ends runs of this connection. Their Execute gets a Result of OutcomeCancelled.
+func (c *Client) Cancel(ctx context.Context, p CancelParams) (CancelResult, error) {
+	var r CancelResult
+	return r, c.ask(ctx, "cancel", p, &r)
 }
 
 // Status asks for the daemon's state.
@@ -181,9 +190,14 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 
 // ask calls a method of the daemon.
 func (c *Client) ask(ctx context.Context, method string, params, result any) error {
-	response, err := c.peer.Call(ctx, method, params)
+	var response rpc.Response
+	pending, err := c.peer.Begin(ctx, method, params)
+	sent := err == nil // a line that could not be written to its end is no request
+	if sent {
+		response, err = pending.Wait(ctx)
+	}
 	if err != nil {
-		return fmt.Errorf("sandboxd: %s: %w", method, c.reason(err))
+		return fmt.Errorf("sandboxd: %s: %w", method, c.reason(err, sent))
 	}
 	defer response.Release()
 	if response.Err != nil {
@@ -196,18 +210,15 @@ func (c *Client) ask(ctx context.Context, method string, params, result any) err
 }
 
 // reason prefers why the daemon hung up, if it said so, to that it did.
-func (c *Client) reason(err error) error {
-	if ctx := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded); ctx {
+func (c *Client) reason(err error, sent bool) error {
+	if lost := errors.Is(err, rpc.ErrClosed) || errors.As(err, new(*net.OpError)); !lost {
 		return err
 	}
 	select {
 	case <-c.done:
 	case <-time.After(lastWords):
 	}
-	if refusal := c.peer.Refusal(); refusal != nil {
-		return refusal
-	}
-	return err
+	return &ClosedError{Sent: sent, Refusal: c.peer.Refusal()}
 }
 
 // handle answers the daemon's requests.

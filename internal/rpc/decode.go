@@ -24,9 +24,18 @@ func Decode(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("%s: want %s, not %s", wrong.Field, kinds[wrong.Type.Kind()], wrong.Value)
+		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// kinds are JSON's names of what a field may be.
+var kinds = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+	reflect.Slice: "array", reflect.Struct: "object",
 }
 
 // known walks the object that begins here, and those in its members and their items, by the fields of a struct.

@@ -50,6 +50,7 @@ type Options struct {
 
 	First       string              // a method that is answered before anything behind it is read
 	MaxLine     int                 // bytes of a line, its end not counted
+	MaxSent     int                 // likewise, of a line of ours; 0: no bound
 	MaxRequests int                 // unanswered requests of the other end
 	Memory      *semaphore.Weighted // bytes of long lines, shared between peers; nil: no common bound
 	WriteWait   time.Duration       // how long, up to twice, the other end may stop reading
@@ -200,17 +201,18 @@ func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err e
 	if err == nil {
 		text, err = resultText(result)
 	}
-	// An error of write means a dead connection, and the reader tells that.
-	if err != nil {
-		_ = p.write(ctx, func(line []byte) ([]byte, error) {
-			return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})
+	if err == nil {
+		err = p.write(ctx, func(line []byte) ([]byte, error) {
+			line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
+			line = append(append(line, `,"result":`...), text...)
+			return append(line, '}'), nil
 		})
-		return
+		if !errors.As(err, new(*Error)) {
+			return // any other error of write means a dead connection, and the reader tells that
+		}
 	}
 	_ = p.write(ctx, func(line []byte) ([]byte, error) {
-		line = append(append(line, `{"jsonrpc":"2.0","id":`...), id...)
-		line = append(append(line, `,"result":`...), text...)
-		return append(line, '}'), nil
+		return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})
 	})
 }
 
@@ -304,8 +306,15 @@ func (p *Peer) Refusal() *Error {
 // Close hangs up; Run returns then.
 func (p *Peer) Close() { p.conn.Close() }
 
-// Refuse tells the other end why it is not served, and hangs up. It is called instead of Run.
-func (p *Peer) Refuse(e *Error) {
+// Refuse tells the other end why it is not served, and hangs up. It is called instead of Run. The other end gets as long as wait to hang up first: one
+// that writes to a closed connection may see nothing but that, and never read why.
+func (p *Peer) Refuse(e *Error, wait time.Duration) {
+	defer p.conn.Close()
 	p.answer(context.Background(), nil, nil, e)
-	p.conn.Close()
+	half, ok := p.conn.(interface{ CloseWrite() error })
+	if !ok || wait == 0 || half.CloseWrite() != nil || p.conn.SetReadDeadline(time.Now().Add(wait)) != nil {
+		return
+	}
+	// An error is the hang-up, or the end of the wait.
+	_, _ = io.CopyN(io.Discard, p.conn, smallLine)
 }

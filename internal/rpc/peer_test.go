@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -299,6 +300,48 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
+// TestRefuse: who is refused reads why, also if it says something after that.
+func TestRefuse(t *testing.T) {
+	refuse := func(conn net.Conn, wait time.Duration) <-chan struct{} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			rpc.New(conn, rpc.Options{MaxLine: 1 << 20, WriteWait: time.Second}).Refuse(rpc.Errorf(rpc.CodeRefused, "not you"), wait)
+		}()
+		return done
+	}
+	t.Run("speaks", func(t *testing.T) {
+		a, b := pair(t)
+		done := refuse(b, time.Minute)
+		in := bufio.NewReader(a)
+		if line, err := in.ReadString('\n'); err != nil || line != `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"not you"}}`+"\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		if _, err := fmt.Fprintln(a, `{"jsonrpc":"2.0","id":1,"method":"echo"}`); err != nil {
+			t.Errorf("write: %v", err)
+		}
+		if line, err := in.ReadString('\n'); !errors.Is(err, io.EOF) {
+			t.Errorf("%q, %v", line, err)
+		}
+		a.Close()
+		<-done
+	})
+	t.Run("stays", func(t *testing.T) {
+		_, b := pair(t)
+		<-refuse(b, time.Millisecond)
+	})
+	t.Run("floods", func(t *testing.T) {
+		a, b := pair(t)
+		done := refuse(b, time.Minute)
+		for line := make([]byte, 4096); ; {
+			if _, err := a.Write(line); err != nil {
+				break
+			}
+		}
+		<-done
+	})
+}
+
 func TestDecode(t *testing.T) {
 	var into struct {
 		A    int `json:"a"`
@@ -312,14 +355,14 @@ func TestDecode(t *testing.T) {
 		`{"a":1}`:         "",
 		`{"a":1,"b":2}`:   `unknown field "b"`,
 		`{"a":1,"a":2}`:   `the key "a" stands twice in one object`,
-		`{"a":"x"}`:       "cannot unmarshal string into Go struct field .a of type int",
+		`{"a":"x"}`:       "a: want integer, not string",
 		`[1]`:             "'[' at byte 0 where '{' should stand",
 		`{"a":1} {"a":1}`: "'{' at byte 8 where the end should stand",
 
 		`{"list":[{"b":{"c":{"C":1}}},{"b":null}]}`: "",
 		`{"list":[{},{"b":{"C":1}}]}`:               `list: [1]: b: unknown field "C"; there are: c`,
 		`{"list":[{"b":{},"b":{}}]}`:                `list: [0]: the key "b" stands twice in one object`,
-		`{"list":{}}`:                               "cannot unmarshal object",
+		`{"list":{}}`:                               "list: want array, not object",
 	} {
 		err := rpc.Decode([]byte(text), &into)
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {

@@ -28,6 +28,9 @@ func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error
 	if err != nil {
 		return err
 	}
+	if max := p.options.MaxSent; max > 0 && len(line) > max {
+		return asError(&longLineError{max: max})
+	}
 	line = append(line, '\n')
 	if cap(line) <= maxScratch {
 		p.scratch = line

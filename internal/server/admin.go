@@ -62,7 +62,7 @@ func (a *admin) session(ctx context.Context, conn *net.UnixConn, allowed config.
 	}
 	if err != nil {
 		a.log.Warn("administrator refused", "uid", caller.UID, "pid", caller.PID, "error", err)
-		peer.Refuse(rpc.Errorf(rpc.CodeRefused, "%s", err))
+		a.refuse(peer, err)
 		return
 	}
 	a.caller = caller

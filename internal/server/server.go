@@ -22,6 +22,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/rpc"
 )
 
 // Parts are what a server serves with.
@@ -49,6 +50,7 @@ type Server struct {
 	audit    *audit.Log
 	log      *slog.Logger
 	memory   *semaphore.Weighted
+	refusals *semaphore.Weighted
 	slots    *slots
 	quotas   *broker.Quotas
 	kernel   *kernelLog
@@ -84,9 +86,10 @@ func New(p Parts) (*Server, error) {
 	s := &Server{
 		config: p.Config, allowed: allowed, profiles: p.Profiles, proved: p.Proved, pool: p.Pool,
 		guard: p.Guard, audit: p.Audit, log: p.Log, version: p.Version,
-		memory: semaphore.NewWeighted(p.Config.Gateways.Memory),
-		slots:  newSlots(p.Config.Runs),
-		quotas: broker.NewQuotas(),
+		memory:   semaphore.NewWeighted(p.Config.Gateways.Memory),
+		refusals: semaphore.NewWeighted(maxRefusals),
+		slots:    newSlots(p.Config.Runs),
+		quotas:   broker.NewQuotas(),
 		desk: approval.NewDesk(approval.Limits{
 			Pending: p.Config.Approvals.Pending, PerCaller: p.Config.Approvals.PerCaller, Wait: p.Config.Approvals.Wait,
 		}),
@@ -232,6 +235,21 @@ func (s *Server) drain() {
 
 // lastWords is how long the runs that a shutdown ended have to tell their gateways so.
 const lastWords = 2 * time.Second
+
+const (
+	maxRefusals = 64          // connections at once that are told why they are not served, and given time to read it
+	refusalWait = time.Second // that time
+)
+
+// refuse tells a peer why it is not served.
+func (s *Server) refuse(p *rpc.Peer, err error) {
+	wait := time.Duration(0)
+	if s.refusals.TryAcquire(1) {
+		defer s.refusals.Release(1)
+		wait = refusalWait
+	}
+	p.Refuse(rpc.Errorf(rpc.CodeRefused, "%s", err), wait)
+}
 
 // connected counts connections in and out; false means that there are too many.
 func (s *Server) connected(n int) bool {

@@ -53,7 +53,7 @@ func (s *Server) session(ctx context.Context, conn *net.UnixConn) {
 	}
 	if err != nil {
 		s.log.Warn("gateway refused", "uid", caller.UID, "pid", caller.PID, "error", err)
-		x.peer.Refuse(rpc.Errorf(rpc.CodeRefused, "%s", err))
+		s.refuse(x.peer, err)
 		return
 	}
 	defer s.connected(-1)
@@ -104,7 +104,9 @@ func (x *session) initialize(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if p.ProtocolVersion != sandboxd.ProtocolVersion {
-		return nil, rpc.Errorf(rpc.CodeVersion, "protocol version %q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
+		e := rpc.Errorf(rpc.CodeVersion, "protocol version %.40q is not spoken here, %q is", p.ProtocolVersion, sandboxd.ProtocolVersion)
+		e.Data = json.RawMessage(`{"spoken":["` + sandboxd.ProtocolVersion + `"]}`)
+		return nil, e
 	}
 	if len(p.Client.Name) > maxToken || catalog.Unprintable(p.Client.Name) >= 0 {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "client.name: at most %d bytes, and no character that can't be seen", maxToken)

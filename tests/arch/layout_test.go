@@ -16,7 +16,7 @@ import (
 // topLevel is what the repository's first page may show, beside the root package's *.go.
 var topLevel = []string{
 	".ci", ".github", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md",
-	"cmd", "docs", "examples", "go.mod", "go.sum", "internal", "packaging", "profiles", "systemd", "tests",
+	"clients", "cmd", "docs", "examples", "go.mod", "go.sum", "internal", "packaging", "profiles", "systemd", "tests",
 }
 
 func TestTopLevel(t *testing.T) {
