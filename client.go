@@ -62,7 +62,7 @@ const (
 	writeWait   = 30 * time.Second // the longest that the daemon may stop reading
 	lastWords   = 2 * time.Second  // after a cancel, for the result
 	cancelAgain = 5 * time.Millisecond
-	initialWait = 30 * time.Second // for the daemon's welcome
+	initialWait = 60 * time.Second // for the daemon's welcome; one that is being restarted may drain for 30 s first
 	maxEarly    = 64               // cancels of calls that are not known yet
 )
 

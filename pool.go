@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -13,7 +15,7 @@ import (
 type PoolOptions struct {
 	Path string        // of the daemon's socket
 	Size int           // connections, at most; 0: 4
-	Wait time.Duration // for a daemon that can't be reached just now, such as one that is restarted; 0: 10 s
+	Wait time.Duration // for a daemon that can't be reached just now, such as one that is restarted; 0: 60 s, as it may drain for 30
 
 	Options // of each connection; handlers and callbacks are called by all of them
 }
@@ -44,7 +46,8 @@ type member struct {
 
 const (
 	poolSize  = 4
-	poolWait  = 10 * time.Second
+	poolWait  = initialWait
+	absent    = 10 * time.Second // after which a socket that nobody serves is no restart: systemd's stays over one
 	poolTries = 3 // connections that end before a request of ours was sent
 	firstWait = 10 * time.Millisecond
 	lastWait  = time.Second
@@ -160,6 +163,7 @@ func (p *Pool) take(ctx context.Context) (*member, error) {
 	}
 	stop := context.AfterFunc(p.closing, cancel)
 	defer stop()
+	began := time.Now()
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		if p.closing.Err() != nil {
 			return nil, fmt.Errorf("sandboxd: the pool is closed: %w", &ClosedError{})
@@ -179,6 +183,9 @@ func (p *Pool) take(ctx context.Context) (*member, error) {
 		}
 		if errors.As(err, new(*RefusedError)) {
 			return nil, err // by the daemon's own word, which another try does not change
+		}
+		if nobody := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED); nobody && time.Since(began) > absent {
+			return nil, err
 		}
 		select {
 		case <-time.After(wait):

@@ -17,7 +17,7 @@ const MAX_HANDLERS = 1024; // requests of the daemon that are being answered
 const MAX_MESSAGE = 8 << 10; // characters of an error that goes to the program, which is told no more
 const MAX_UNREAD = 1 << 20; // bytes that the daemon has not read: then nothing more is read from it either
 const WRITE_WAIT = 30_000; // ms that it may leave bytes unread
-const INITIAL_WAIT = 30_000; // ms for its welcome
+const INITIAL_WAIT = 60_000; // ms for its welcome; one that is being restarted may drain for 30 s first
 const LAST_WORDS = 2_000; // ms after a cancel, for the result
 const CANCEL_AGAIN = 5; // ms: the request to run it may not have arrived yet
 

@@ -27,7 +27,7 @@ MAX_LINE = 8 << 20  # bytes of a message, of either end
 MAX_HANDLERS = 1024  # requests of the daemon that are being answered
 MAX_MESSAGE = 8 << 10  # characters of an error that goes to the program, which is told no more
 WRITE_WAIT = 30.0  # seconds that the daemon may leave bytes unread
-INITIAL_WAIT = 30.0  # seconds for its welcome
+INITIAL_WAIT = 60.0  # seconds for its welcome; one that is being restarted may drain for 30 s first
 LAST_WORDS = 2.0  # seconds after a cancel, and after a hang-up
 CANCEL_AGAIN = 0.005  # seconds: the request to run it may not have arrived yet
 
