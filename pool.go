@@ -48,7 +48,7 @@ const (
 	poolSize  = 4
 	poolWait  = initialWait
 	absent    = 10 * time.Second // after which a socket that nobody serves is no restart: systemd's stays over one
-	poolTries = 3 // connections that end before a request of ours was sent
+	poolTries = 3                // connections that end before a request of ours was sent
 	firstWait = 10 * time.Millisecond
 	lastWait  = time.Second
 )
