@@ -119,7 +119,7 @@ func TestPackage(t *testing.T) {
 		kind, reload string // systemd 252 knows no notify-reload, and takes the line before
 	}{
 		{machine.Trixie, "notify-reload\n", "rc 0\n"},
-		{machine.Bookworm, "notify\n", "rc 1\n"},
+		{machine.Bookworm, "notify\n", "rc 3\n"},
 	} {
 		t.Run(string(c.release), func(t *testing.T) {
 			image := machine.Debian(t, c.release) // skips the test if it can't be had
