@@ -79,7 +79,6 @@ const object = (/** @type {unknown} */ value) => typeof value === "object" && va
 const text = (/** @type {unknown} */ value) => typeof value === "string";
 const count = (/** @type {unknown} */ value) => Number.isSafeInteger(value);
 const sleep = (/** @type {number} */ ms) => new Promise((wake) => setTimeout(wake, ms));
-
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @typedef {(value: unknown) => boolean} Check */
@@ -288,7 +287,7 @@ export class Client {
     const [key, handler] = method === "tools/call" ? [`call ${params?.run}/${params?.n}`, this.#options.tools]
       : method === "approvals/request" ? [`request ${params?.id}`, this.#options.approvals] : ["", undefined];
     const control = new AbortController();
-    let mine = false;
+    let mine = false, done = false;
     this.#serving++;
     try {
       if (this.#serving > MAX_HANDLERS) throw new RefusedError(Code.BUSY, `more than ${MAX_HANDLERS} unanswered requests on one connection`);
@@ -299,10 +298,12 @@ export class Client {
       mine = true;
       this.#handlers.set(key, control);
       const result = await handler(params, control.signal);
-      if (!object(result)) throw new TypeError(`the gateway's handler of ${method} returned no object`);
+      done = true;
+      if (!object(result)) throw new TypeError("the gateway's handler returned no object");
       this.#send({ id, result });
     } catch (error) {
-      const message = String(/** @type {any} */ (error)?.message || error).slice(0, MAX_MESSAGE) || "no reason";
+      const why = String(/** @type {any} */ (error)?.message || error).slice(0, MAX_MESSAGE) || "no reason";
+      const message = done ? `it was carried out, but its answer can't be sent: ${why}` : why;
       this.#send({ id, error: { code: error instanceof RefusedError ? error.code : Code.INTERNAL, message } });
     } finally {
       this.#serving--;
@@ -321,7 +322,6 @@ export class Client {
 }
 
 const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
-
 /** What is wrong with the envelope of a message. @param {any} m */
 function malformed(m) {
   if (!object(m)) return "no object";

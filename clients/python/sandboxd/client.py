@@ -269,7 +269,7 @@ class Client:
             asyncio.get_running_loop().call_exception_handler({"message": f"sandboxd: callback of {method}", "exception": e})
 
     async def _asked(self, id: int | str, method: str, params: Any) -> None:
-        key, task = "", asyncio.current_task()
+        key, done, task = "", False, asyncio.current_task()
         assert task is not None
         try:
             if self._ended is not None:
@@ -287,13 +287,14 @@ class Client:
             key = name
             self._handlers[key] = task
             result = await handler(params)
+            done = True
             if not isinstance(result, dict):
-                raise TypeError(f"the gateway's handler of {method} returned no dict")
+                raise TypeError("the gateway's handler returned no dict")
             self._send({"id": id, "result": result})
         except asyncio.CancelledError:
             self._send({"id": id, "error": {"code": INTERNAL, "message": "nobody waits for this answer"}})
         except Exception as e:
-            message = str(e)[:MAX_MESSAGE] or type(e).__name__
+            message = "it was carried out, but its answer can't be sent: " * done + (str(e)[:MAX_MESSAGE] or type(e).__name__)
             self._send({"id": id, "error": {"code": e.code if isinstance(e, RefusedError) else INTERNAL, "message": message}})
         finally:
             self._serving -= 1

@@ -71,8 +71,8 @@ async def main():
 
     # What a handler does wrong is the program's to catch.
     for tool, text in (
-        ("refuse", "not this one"), ("fail", 'it said "no" — xxx'), ("nothing", "handler of tools/call returned no dict"),
-        ("circular", "Circular"), ("large", "a line is longer than 8388608 bytes"), ("nan", "not JSON compliant"),
+        ("refuse", "not this one"), ("fail", 'it said "no" — xxx'), ("nothing", "it was carried out, but its answer can't be sent: the gateway's handler returned no dict"),
+        ("circular", "Circular"), ("large", "it was carried out, but its answer can't be sent: a line is longer than 8388608 bytes"), ("nan", "not JSON compliant"),
     ):  # fmt: skip
         assert text in await caught(tool), tool
 
