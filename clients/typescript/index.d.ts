@@ -1,10 +1,12 @@
-/** The types of the protocol have the names, and the members, of docs/protocol/messages.schema.json; a test holds them against it. */
+/** The types of the protocol are those of docs/protocol/messages.schema.json; a test holds them against it. */
 
 export const PROTOCOL_VERSION: "1";
 export const DEFAULT_SOCKET: string;
 
 /** Codes of a RefusedError. */
-export const Code: Readonly<Record<"PARSE" | "INVALID_REQUEST" | "UNKNOWN_METHOD" | "INVALID_PARAMS" | "INTERNAL" | "REFUSED" | "BUSY" | "VERSION", number>>;
+export const Code: Readonly<Record<
+  "PARSE" | "INVALID_REQUEST" | "UNKNOWN_METHOD" | "INVALID_PARAMS" | "INTERNAL" | "REFUSED" | "BUSY" | "VERSION", number
+>>;
 
 export class SandboxdError extends Error {}
 
@@ -24,21 +26,18 @@ export class ClosedError extends SandboxdError {
 
 /** What a gateway brings to a connection. */
 export interface Options {
-  /** of the gateway */
-  name: string;
-  version?: string;
+  /** of the gateway, as is version */
+  name: string; version?: string;
   /** names below `tools` in a program */
   servers?: string[];
   /** what their tools are, as far as the gateway knows */
   announce?: Tool[];
-  /** Performs a call that the daemon allowed. What it throws, the program can catch. call.idempotency_key is the call's alone. signal: the run has ended. */
+  /** Performs a call that the daemon allowed. What it throws, the program can catch. signal aborts when the run has ended. */
   tools?: (call: ToolCall, signal: AbortSignal) => CallToolResult | Promise<CallToolResult>;
-  /** Answers for a call that needs approval. Without it administrators are asked; to throw is no answer. signal: nobody waits any more. */
+  /** Answers for a call that needs approval. Without it administrators are asked; to throw is no answer. */
   approvals?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
-  /** of runs that ask for it */
-  progress?: (progress: Progress) => void;
-  /** of runs that ask for it */
-  console?: (line: Console) => void;
+  /** of runs that ask for it, as is console */
+  progress?: (progress: Progress) => void; console?: (line: Console) => void;
   /** ends the attempt to connect */
   signal?: AbortSignal;
 }
@@ -54,8 +53,8 @@ export class Client {
   /** resolves when the connection has ended, with why */
   closed: Promise<Error>;
   /**
-   * Runs a program. One that fails is a Result whose outcome is not ok. When signal aborts, the run is cancelled: the Result, of outcome cancelled, says
-   * what became of each call; without one in 2 s it rejects with signal.reason.
+   * Runs a program. One that fails is a Result whose outcome is not ok. When signal aborts, the run is cancelled: the Result,
+   * of outcome cancelled, says what became of each call; without one in 2 s it rejects with signal.reason.
    */
   execute(program: Program, options?: { signal?: AbortSignal }): Promise<Result>;
   /** Ends runs of this connection; their execute gets a Result of outcome cancelled. */
@@ -75,8 +74,11 @@ export class Client {
 export interface InitializeResult { protocol_version: string; server: Peer; profiles: ProfileInfo[] }
 export interface Peer { name: string; version?: string }
 export interface ProfileInfo { name: string; description: string; limits: Limits; isolation?: Isolation }
-export interface Tool { server: string; name: string; description?: string; input_schema?: unknown; output_schema?: unknown; annotations?: ToolAnnotations }
-export interface ToolAnnotations { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean }
+export interface Tool {
+  server: string; name: string; description?: string; input_schema?: unknown; output_schema?: unknown; annotations?: ToolAnnotations;
+}
+export interface ToolAnnotations { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean;
+  idempotentHint?: boolean; openWorldHint?: boolean }
 
 export interface Program {
   source: string; profile?: string; input?: unknown; servers?: string[]; limits?: Limits; token?: string; progress?: boolean;
@@ -90,8 +92,7 @@ export interface Limits {
   console_bytes?: number; source_bytes?: number; argument_bytes?: number; result_bytes?: number;
 }
 
-export type Outcome =
-  | "ok" | "invalid" | "error" | "timeout" | "cpu" | "memory" | "output" | "calls"
+export type Outcome = "ok" | "invalid" | "error" | "timeout" | "cpu" | "memory" | "output" | "calls"
   | "denied" | "violation" | "crash" | "cancelled" | "busy" | "internal";
 
 export interface Result {
@@ -139,7 +140,10 @@ export interface ToolCall {
 }
 
 /** MCP's. */
-export interface CallToolResult { content?: Array<{ type: string; text?: string; [more: string]: unknown }>; structuredContent?: unknown; isError?: boolean; [more: string]: unknown }
+export interface CallToolResult {
+  content?: Array<{ type: string; text?: string; [more: string]: unknown }>; structuredContent?: unknown; isError?: boolean;
+  [more: string]: unknown;
+}
 
 export interface Progress { run: string; token?: string; elapsed_ms: number; calls: number; finished: number; doing: string }
 export interface Console extends ConsoleLine { run: string; token?: string }

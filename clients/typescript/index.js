@@ -1,6 +1,6 @@
 // @ts-check
-// The client of sandboxd for Node: one connection, on which both ends may ask. index.d.ts has what it exports; docs/protocol.md has the
-// protocol. Whatever comes over the socket is bounded and checked before it is used.
+// The client of sandboxd for Node: one connection, on which both ends may ask. index.d.ts has what it exports, docs/protocol.md
+// the protocol. What comes over the socket is bounded and checked before it is used.
 import { connect as dial } from "node:net";
 
 export const PROTOCOL_VERSION = "1";
@@ -65,7 +65,7 @@ export async function connect(path, options) {
     return client;
   } catch (error) {
     client.close(error);
-    throw error;
+    throw options.signal?.aborted ? options.signal.reason : error;
   } finally {
     clearTimeout(timer);
     options.signal?.removeEventListener("abort", abort);
@@ -79,10 +79,10 @@ const object = (/** @type {unknown} */ value) => typeof value === "object" && va
 const text = (/** @type {unknown} */ value) => typeof value === "string";
 const count = (/** @type {unknown} */ value) => Number.isSafeInteger(value);
 const sleep = (/** @type {number} */ ms) => new Promise((wake) => setTimeout(wake, ms));
-
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What the daemon may send, and the members without which it means nothing. @type {Record<string, Record<string, (value: unknown) => boolean>>} */
+/** @typedef {(value: unknown) => boolean} Check */
+/** What the daemon may send, and the members without which it means nothing. @type {Record<string, Record<string, Check>>} */
 const KNOWN = {
   "tools/call": { run: text, n: count, idempotency_key: text, server: text, tool: text, arguments: object },
   "approvals/request": { id: text, run: text, n: count, server: text, tool: text },
@@ -133,7 +133,7 @@ export class Client {
     }));
     this.#socket.on("connect", () => { this.#connected = true; });
     this.#socket.on("error", (error) => this.#end(error));
-    this.#socket.on("end", () => this.#end(new Error(this.#length > 0 ? "the daemon hung up in the middle of a line" : "the daemon hung up")));
+    this.#socket.on("end", () => this.#end(new Error("the daemon hung up" + (this.#length > 0 ? " in the middle of a line" : ""))));
     this.#socket.on("data", (chunk) => this.#read(chunk));
     this.#socket.on("drain", () => {
       clearTimeout(this.#unread);
@@ -149,10 +149,8 @@ export class Client {
     const result = this.call("execute", { ...program, token });
     if (!signal) return result;
     let over = false;
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer;
-    /** @type {() => Promise<void>} */
-    let abort;
+    let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
+    let abort = async () => {};
     return new Promise((resolve, reject) => {
       abort = async () => {
         timer = setTimeout(() => { over = true; reject(signal.reason); }, LAST_WORDS);
@@ -198,7 +196,9 @@ export class Client {
     if (this.#ended) return;
     this.#ended = this.#refusal ?? (cause instanceof Error ? cause : new Error(String(cause)));
     clearTimeout(this.#unread);
-    for (const { method, reject } of this.#pending.values()) reject(new ClosedError(`sandboxd: ${method}`, this.#connected, this.#ended));
+    for (const { method, reject } of this.#pending.values()) {
+      reject(new ClosedError(`sandboxd: ${method}`, this.#connected, this.#ended));
+    }
     this.#pending.clear();
     for (const handler of this.#handlers.values()) handler.abort(this.#ended);
     this.#socket.destroySoon(); // what was said last goes out
@@ -287,21 +287,23 @@ export class Client {
     const [key, handler] = method === "tools/call" ? [`call ${params?.run}/${params?.n}`, this.#options.tools]
       : method === "approvals/request" ? [`request ${params?.id}`, this.#options.approvals] : ["", undefined];
     const control = new AbortController();
-    let mine = false;
+    let mine = false, done = false;
     this.#serving++;
     try {
       if (this.#serving > MAX_HANDLERS) throw new RefusedError(Code.BUSY, `more than ${MAX_HANDLERS} unanswered requests on one connection`);
-      if (!handler) throw new RefusedError(Code.UNKNOWN_METHOD, method === "tools/call" ? "this gateway has no tools" : `unknown method ${JSON.stringify(method.slice(0, 64))}`);
+      if (!handler) throw new RefusedError(Code.UNKNOWN_METHOD, `this gateway answers no ${JSON.stringify(method.slice(0, 64))}`);
       const wrong = missing(method, params);
       if (wrong) throw new RefusedError(Code.INVALID_PARAMS, wrong);
       if (this.#handlers.has(key)) throw new RefusedError(Code.INVALID_PARAMS, `${key} is under way`);
       mine = true;
       this.#handlers.set(key, control);
       const result = await handler(params, control.signal);
-      if (!object(result)) throw new TypeError(`the gateway's handler of ${method} returned no object`);
+      done = true;
+      if (!object(result)) throw new TypeError("the gateway's handler returned no object");
       this.#send({ id, result });
     } catch (error) {
-      const message = String(/** @type {any} */ (error)?.message || error).slice(0, MAX_MESSAGE) || "no reason";
+      const why = String(/** @type {any} */ (error)?.message || error).slice(0, MAX_MESSAGE) || "no reason";
+      const message = done ? `it was carried out, but its answer can't be sent: ${why}` : why;
       this.#send({ id, error: { code: error instanceof RefusedError ? error.code : Code.INTERNAL, message } });
     } finally {
       this.#serving--;
@@ -320,14 +322,14 @@ export class Client {
 }
 
 const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
-
 /** What is wrong with the envelope of a message. @param {any} m */
 function malformed(m) {
   if (!object(m)) return "no object";
   const stranger = Object.keys(m).find((name) => !MEMBERS.includes(name));
   if (stranger !== undefined) return `unknown member ${JSON.stringify(stranger.slice(0, 40))}`;
   if (m.jsonrpc !== "2.0") return '"jsonrpc" must be "2.0"';
-  if (m.id !== undefined && m.id !== null && !count(m.id) && !(text(m.id) && m.id.length <= 64)) return '"id" is neither a whole number nor a short string';
+  const named = m.id === undefined || m.id === null || count(m.id) || text(m.id) && m.id.length <= 64;
+  if (!named) return '"id" is neither a whole number nor a short string';
   const answers = Number(m.result !== undefined) + Number(m.error !== undefined);
   if (m.method !== undefined) return text(m.method) && answers === 0 ? "" : "no method, or an answer as well";
   if (answers !== 1 || m.id === undefined) return 'neither "method" nor one of "result" and "error" with an "id"';

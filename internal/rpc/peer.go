@@ -210,6 +210,7 @@ func (p *Peer) answer(ctx context.Context, id json.RawMessage, result any, err e
 		if !errors.As(err, new(*Error)) {
 			return // any other error of write means a dead connection, and the reader tells that
 		}
+		err = Errorf(CodeInvalidRequest, "it was carried out, but its answer can't be sent: %v", err)
 	}
 	_ = p.write(ctx, func(line []byte) ([]byte, error) {
 		return appendJSON(line, response{Version: version, ID: id, Error: asError(err)})

@@ -95,7 +95,7 @@ func TestSizes(t *testing.T) {
 		{"result over the limit", fmt.Sprintf("try { await tools.t.text({Size: %d}) } catch (e) { return [e.name, e.message] }", limit+1),
 			`["ToolError","the call was carried out, but its result of 4194305 bytes is over the limit of 4194304: ask for less, in pages or with a filter"]`, 1},
 		{"result over a line", "try { await tools.t.controls({}) } catch (e) { return [e.name, e.message] }",
-			`["ToolError","the call was carried out, but its answer could not be read: a line is longer than 8388608 bytes"]`, 1},
+			`["ToolError","it was carried out, but its answer can't be sent: a line is longer than 8388608 bytes"]`, 1},
 		{"message of a failure", "try { await tools.t.message({}) } catch (e) { return [e.name, e.message.length < 10000, e.message.endsWith('(cut)')] }",
 			`["ToolError",true,true]`, 1},
 		{"arguments at the limit", "await tools.t.text({Size: 1, s: 'x'.repeat((256 << 10) - 17)}); return 1", "1", 1},

@@ -141,7 +141,8 @@ var attacks = []assault{
 		)
 	}},
 	{name: "two answers", do: func(w *wire, id any) error {
-		return errors.Join(w.send(object{"jsonrpc": "2.0", "id": id, "result": object{"outcome": "ok"}}), w.send(object{"jsonrpc": "2.0", "id": id, "result": object{"outcome": "twice"}}))
+		answer := `{"jsonrpc":"2.0","id":` + fmt.Sprint(id) + `,"result":{"outcome":"%s"}}`
+		return send(w, fmt.Sprintf(answer+"\n"+answer, "ok", "twice")) // at once: the client hangs up after the first
 	}},
 	{name: "an error without a code", want: broke + "not a JSON-RPC 2.0 message: an error without code and message", goWant: "can't be read", do: func(w *wire, id any) error {
 		return w.send(object{"jsonrpc": "2.0", "id": id, "error": "no"})

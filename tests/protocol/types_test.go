@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -126,6 +127,41 @@ func TestTypeScriptCompiles(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "node", args...).CombinedOutput(); err != nil {
 		t.Errorf("tsc: %v\n%s", err, out)
 	}
+}
+
+// TestPythonTypeChecks: the client, its example, and what a gateway writes hold against each other, strictly.
+func TestPythonTypeChecks(t *testing.T) {
+	modules := npm.Modules(t)
+	dir := t.TempDir()
+	config := object{
+		"typeCheckingMode": "strict", "pythonVersion": "3.11", "pythonPlatform": "Linux", "reportUnnecessaryTypeIgnoreComment": "error", "reportUnusedExpression": "none",
+		"include":    []string{path(t, dir, "clients/python/sandboxd"), path(t, dir, "examples/gateway-python"), path(t, dir, "tests/protocol/testdata/usage.py")},
+		"extraPaths": []string{path(t, dir, "clients/python")},
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pyrightconfig.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(modules, "pyright", "index.js"), "--project", dir).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "0 errors, 0 warnings") {
+		t.Errorf("pyright: %v\n%s", err, out)
+	}
+}
+
+// path is that of a file of the repository from dir: pyright takes no other.
+func path(t *testing.T, dir, file string) string {
+	t.Helper()
+	whole, err := filepath.Abs(filepath.Join(root, file))
+	if err == nil {
+		whole, err = filepath.Rel(dir, whole)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
 }
 
 // TestPythonExports: what __all__ says is there, and no more.

@@ -1,4 +1,4 @@
-"""One connection to the daemon, on which both ends may ask. Whatever comes over the socket is bounded and checked before it is used."""
+"""One connection to the daemon, on which both ends may ask. What comes over the socket is bounded and checked before it is used."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ class RefusedError(SandboxdError):
 
 
 class ClosedError(SandboxdError):
-    """The connection ended before there was an answer. sent: the daemon may have got the request; of an execute, calls may have been made."""
+    """The connection ended before there was an answer. sent: the daemon may have got the request; calls may have been made."""
 
     def __init__(self, message: str, sent: bool) -> None:
         super().__init__(message)
@@ -78,12 +78,12 @@ async def connect(
 ) -> "Client":
     """Connect to the daemon whose socket is at path, and introduce the gateway.
 
-    tools performs a call that the daemon allowed, and returns an MCP CallToolResult; what it raises, the program can catch. It is cancelled when the
-    run ends. call["idempotency_key"] is the call's alone. approvals answers for calls that need approval; without it, administrators are asked.
-    progress and console are called for runs that ask for it. servers are the names below `tools` in a program, announce what their tools are.
+    tools performs a call that the daemon allowed, and returns an MCP CallToolResult; what it raises, the program can catch. It is
+    cancelled when the run ends. approvals answers for calls that need approval; without it, administrators are asked. progress and
+    console are called for runs that ask for it. servers are the names below `tools` in a program, announce what their tools are.
     """
     peer = {"name": name} if version is None else {"name": name, "version": version}
-    hello = {"protocol_version": PROTOCOL_VERSION, "client": peer, "servers": list(servers), "tools": list(announce), "approvals": approvals is not None}
+    hello = {"client": peer, "servers": list(servers), "tools": list(announce), "approvals": approvals is not None}
     async with asyncio.timeout(INITIAL_WAIT):
         try:
             reader, writer = await asyncio.open_unix_connection(path, limit=MAX_LINE)
@@ -91,9 +91,9 @@ async def connect(
             raise ClosedError(f"connect to sandboxd: {e}: {path}", sent=False) from e
         client = Client(reader, writer, tools, approvals, progress, console)
         try:
-            client.welcome = await client.call("initialize", hello)
-            if client.welcome.get("protocol_version") != PROTOCOL_VERSION:
-                raise SandboxdError(f"the daemon speaks protocol version {client.welcome.get('protocol_version')}, this client {PROTOCOL_VERSION}")
+            client.welcome = await client.call("initialize", {"protocol_version": PROTOCOL_VERSION, **hello})
+            if (theirs := client.welcome.get("protocol_version")) != PROTOCOL_VERSION:
+                raise SandboxdError(f"the daemon speaks protocol version {theirs}, this client {PROTOCOL_VERSION}")
         except BaseException:
             await client.close()
             raise
@@ -127,8 +127,8 @@ class Client:
         await self.close()
 
     async def execute(self, **program: Unpack[Program]) -> Result:
-        """Run a program. One that fails is a Result whose outcome is not "ok". Cancelling this coroutine cancels the run; to have the Result that
-        says what became of each call, give the run a token and await cancel() instead."""
+        """Run a program. One that fails is a Result whose outcome is not "ok". Cancelling this coroutine cancels the run; to have
+        the Result that says what became of each call, give the run a token and await cancel() instead."""
         self._tokens += 1
         token = program.get("token") or f"run-{self._tokens}"  # by which to cancel it
         result = asyncio.ensure_future(self.call("execute", {**program, "token": token}))
@@ -269,7 +269,7 @@ class Client:
             asyncio.get_running_loop().call_exception_handler({"message": f"sandboxd: callback of {method}", "exception": e})
 
     async def _asked(self, id: int | str, method: str, params: Any) -> None:
-        key, task = "", asyncio.current_task()
+        key, done, task = "", False, asyncio.current_task()
         assert task is not None
         try:
             if self._ended is not None:
@@ -278,7 +278,7 @@ class Client:
                 raise RefusedError(BUSY, f"more than {MAX_HANDLERS} unanswered requests on one connection")
             handler = self._asks.get(method)
             if handler is None:
-                raise RefusedError(UNKNOWN_METHOD, "this gateway has no tools" if method == "tools/call" else f"unknown method {method[:64]!r}")
+                raise RefusedError(UNKNOWN_METHOD, f"this gateway answers no {method[:64]!r}")
             if wrong := _missing(method, params):
                 raise RefusedError(INVALID_PARAMS, wrong)
             name = f"call {params['run']}/{params['n']}" if method == "tools/call" else f"request {params['id']}"
@@ -287,13 +287,14 @@ class Client:
             key = name
             self._handlers[key] = task
             result = await handler(params)
+            done = True
             if not isinstance(result, dict):
-                raise TypeError(f"the gateway's handler of {method} returned no dict")
+                raise TypeError("the gateway's handler returned no dict")
             self._send({"id": id, "result": result})
         except asyncio.CancelledError:
             self._send({"id": id, "error": {"code": INTERNAL, "message": "nobody waits for this answer"}})
         except Exception as e:
-            message = str(e)[:MAX_MESSAGE] or type(e).__name__
+            message = "it was carried out, but its answer can't be sent: " * done + (str(e)[:MAX_MESSAGE] or type(e).__name__)
             self._send({"id": id, "error": {"code": e.code if isinstance(e, RefusedError) else INTERNAL, "message": message}})
         finally:
             self._serving -= 1
