@@ -1,0 +1,196 @@
+package codemode
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sandboxd/sandboxd"
+)
+
+// Approve asks the client about a call of one of its programs, as sandboxd.Options.Approvals does. Only a clear yes approves; where the
+// client can't be asked, the error says why.
+func (s *Server) Approve(ctx context.Context, q sandboxd.ApprovalRequest) (sandboxd.ApprovalAnswer, error) {
+	s.mu.Lock()
+	e := s.byToken[q.Token]
+	s.mu.Unlock()
+	if e == nil {
+		return sandboxd.ApprovalAnswer{}, errors.New("no program of this client waits for it")
+	}
+	r := e.last()
+	if r == nil || !canAsk(r) {
+		return sandboxd.ApprovalAnswer{}, errors.New("the MCP client does not offer elicitation, by which its user could be asked")
+	}
+	params := &mcp.ElicitParams{Message: s.options.Question(q), RequestedSchema: formSchema}
+	var answer *mcp.ElicitResult
+	var err error
+	if byResult(r) {
+		answer, err = e.asked.ask(ctx, q, params)
+	} else {
+		asking, stop := context.WithCancel(r.ctx)
+		defer context.AfterFunc(ctx, stop)()
+		answer, err = r.Session.Elicit(asking, params)
+		stop()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return sandboxd.ApprovalAnswer{}, context.Cause(ctx)
+	case err != nil:
+		return sandboxd.ApprovalAnswer{}, errors.New(clean("the MCP client could not ask its user: "+err.Error(), maxReason))
+	}
+	return decision(answer), nil
+}
+
+// maxReason bounds a reason that has somebody else's words in it, in bytes.
+const maxReason = 500
+
+// canAsk says whether the client shows forms to its user.
+func canAsk(r *request) bool {
+	c := r.ClientCapabilities()
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil) // neither means forms
+}
+
+// byResult says whether questions are a part of results: from this version on a server sends no requests.
+func byResult(r *request) bool { return r.ProtocolVersion() >= "2026-07-28" }
+
+// formSchema wants a choice, so that a client that accepts whatever it is asked approves nothing.
+var formSchema = json.RawMessage(`{"type":"object","properties":{"approve":{"type":"string","title":"Approve",` +
+	`"description":"this call, or also each later one of the same tool with the same arguments in this run","enum":["call","run"]}},"required":["approve"]}`)
+
+// decision reads what the client's user said.
+func decision(a *mcp.ElicitResult) sandboxd.ApprovalAnswer {
+	scope, _ := a.Content["approve"].(string)
+	switch {
+	case a.Action == "accept" && (scope == sandboxd.ScopeCall || scope == sandboxd.ScopeRun):
+		return sandboxd.ApprovalAnswer{Approve: true, Scope: scope}
+	case a.Action == "decline":
+		return sandboxd.ApprovalAnswer{Reason: "the user of the MCP client declined"}
+	case a.Action == "cancel":
+		return sandboxd.ApprovalAnswer{Reason: "the user of the MCP client closed the question without an answer"}
+	}
+	return sandboxd.ApprovalAnswer{Reason: fmt.Sprintf("the MCP client's answer was no clear approval: %.20q, approve %.20q", a.Action, scope)}
+}
+
+// questions are those of one execution that its client is asked by a result, and answers with its next request.
+type questions struct {
+	mu     sync.Mutex // guards the fields below
+	byID   map[string]*question
+	signal chan struct{}
+}
+
+type question struct {
+	params  *mcp.ElicitParams
+	expires time.Time
+	answer  chan *mcp.ElicitResult
+}
+
+// ask waits for the answer.
+func (a *questions) ask(ctx context.Context, q sandboxd.ApprovalRequest, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	one := &question{params, q.Expires, make(chan *mcp.ElicitResult, 1)}
+	a.mu.Lock()
+	if a.byID == nil {
+		a.byID = map[string]*question{}
+	}
+	a.byID[q.ID] = one
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.byID, q.ID)
+	}()
+	select {
+	case a.changed() <- struct{}{}:
+	default: // somebody is about to look already
+	}
+	select {
+	case answer := <-one.answer:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// changed has something when open may have more than before.
+func (a *questions) changed() chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.signal == nil {
+		a.signal = make(chan struct{}, 1)
+	}
+	return a.signal
+}
+
+// open are the questions that wait for an answer.
+func (a *questions) open() map[string]*question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := make(map[string]*question, len(a.byID))
+	for id, q := range a.byID {
+		if len(q.answer) == 0 {
+			all[id] = q
+		}
+	}
+	return all
+}
+
+// park answers a request with questions, and keeps the program until the client comes back with answers. A client that does not come
+// back before they have expired ends it.
+func (s *Server) park(e *execution, ask map[string]*question) *mcp.CallToolResult {
+	result := &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: rand.Text()}
+	var last time.Time
+	for id, q := range ask {
+		result.InputRequests[id] = q.params
+		if q.expires.After(last) {
+			last = q.expires
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parked[result.RequestState] = e
+	e.expiry = time.AfterFunc(time.Until(last), func() {
+		s.unpark(result.RequestState)
+		e.cancel(errors.New("the MCP client did not come back with answers"))
+	})
+	return result
+}
+
+// unpark takes a program back; nil: there is none of that state.
+func (s *Server) unpark(state string) *execution {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.parked[state]
+	delete(s.parked, state)
+	if e != nil {
+		e.expiry.Stop()
+	}
+	return e
+}
+
+// resume goes on with a program whose client has brought answers.
+func (s *Server) resume(ctx context.Context, r *mcp.CallToolRequest, state string) (*mcp.CallToolResult, error) {
+	e := s.unpark(state)
+	if e == nil {
+		return nil, errors.New("no program waits for this answer: it has ended, or somebody else has answered")
+	}
+	for id, q := range e.asked.open() {
+		if answer, ok := r.Params.InputResponses[id].(*mcp.ElicitResult); ok {
+			select {
+			case q.answer <- answer:
+			default: // it has one
+			}
+		}
+	}
+	if len(e.asked.open()) > 0 { // ask again
+		select {
+		case e.asked.changed() <- struct{}{}:
+		default:
+		}
+	}
+	return s.attend(e, &request{ctx, r})
+}
