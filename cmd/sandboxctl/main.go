@@ -40,6 +40,7 @@ func root() *cobra.Command {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(runCommand())
 	c.AddCommand(mcpCommand())
+	c.AddCommand(toolsCommand())
 	c.AddCommand(typesCommand())
 	c.AddCommand(profileCommand())
 	c.AddCommand(doctorCommand())

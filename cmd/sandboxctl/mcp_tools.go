@@ -158,7 +158,9 @@ func (b *toolbox) ask(ctx context.Context, servers []string, l *listing) {
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				warn(err)
+				if _, told := l.silent[server]; !told {
+					warn(err)
+				}
 				l.silent[server] = time.Now()
 				return
 			}

@@ -419,8 +419,10 @@ func TestApproveTogether(t *testing.T) {
 // TestNobodyComesBack: a program whose client was asked by a result, and does not answer, ends with the question.
 func TestNobodyComesBack(t *testing.T) {
 	f := start(t, versions[1], &mcp.ClientOptions{
-		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true},
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) { panic("it is not asked by itself") },
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			panic("it is not asked by itself")
+		},
 	})
 	ended := make(chan error, 1)
 	f.execute = func(ctx context.Context, p sandboxd.Program) (*sandboxd.Result, error) {

@@ -89,7 +89,7 @@ func newDoor(at net.Addr, token string, next http.Handler) *door {
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origins := r.Header.Values("Origin")
 	switch {
-	case !slices.Contains(d.hosts, strings.ToLower(r.Host)):
+	case !slices.Contains(d.hosts, r.Host):
 		http.Error(w, fmt.Sprintf("Host must be %s", strings.Join(d.hosts, " or ")), http.StatusForbidden)
 	case len(origins) > 1 || len(origins) == 1 && !d.ours(origins[0]):
 		http.Error(w, "Origin is another site", http.StatusForbidden)
@@ -102,7 +102,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *door) ours(origin string) bool {
-	host, found := strings.CutPrefix(strings.ToLower(origin), "http://")
+	host, found := strings.CutPrefix(origin, "http://")
 	return found && slices.Contains(d.hosts, host)
 }
 

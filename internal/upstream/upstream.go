@@ -85,7 +85,7 @@ func Connect(ctx context.Context, config Config, options Options) (*Upstreams, e
 	case ctx.Err() != nil, err != nil && options.Changed == nil && (!options.SkipFailed || len(u.names) == 0):
 		return nil, errors.Join(err, context.Cause(ctx), u.Close())
 	case err != nil:
-		options.Log.Warn("MCP servers left out", "error", err)
+		options.Log.Warn("MCP servers do not start", "error", err)
 	}
 	if options.Changed != nil {
 		for _, p := range u.places {
