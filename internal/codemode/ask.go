@@ -24,7 +24,7 @@ func (s *Server) Approve(ctx context.Context, q sandboxd.ApprovalRequest) (sandb
 		return sandboxd.ApprovalAnswer{}, errors.New("no program of this client waits for it")
 	}
 	r := e.last()
-	if r == nil || !canAsk(r) {
+	if !canAsk(r) {
 		return sandboxd.ApprovalAnswer{}, errors.New("the MCP client does not offer elicitation, by which its user could be asked")
 	}
 	params := &mcp.ElicitParams{Message: s.options.Question(q), RequestedSchema: formSchema}

@@ -58,7 +58,8 @@ func (s *Server) execute(ctx context.Context, r *mcp.CallToolRequest) (*mcp.Call
 	default:
 		return nil, fmt.Errorf("%d programs run already: try again when one has ended", maxRuns)
 	}
-	return s.attend(s.begin(ctx, p), &request{ctx, r})
+	now := &request{ctx, r}
+	return s.attend(s.begin(now, p), now)
 }
 
 // program reads the arguments.
@@ -91,10 +92,10 @@ func program(r *mcp.CallToolRequest) (p sandboxd.Program, err error) {
 	return p, nil
 }
 
-// begin starts a program, which has a slot until it has ended. It outlives ctx only if its client is to come back.
-func (s *Server) begin(ctx context.Context, p sandboxd.Program) *execution {
-	e := &execution{token: p.Token, done: make(chan struct{})}
-	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+// begin starts a program, which has a slot until it has ended. It outlives its request only if its client is to come back.
+func (s *Server) begin(r *request, p sandboxd.Program) *execution {
+	e := &execution{token: p.Token, done: make(chan struct{}), request: r}
+	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
 	s.mu.Lock()
 	s.byToken[e.token] = e
 	s.mu.Unlock()
@@ -136,7 +137,7 @@ func (s *Server) attend(e *execution, r *request) (*mcp.CallToolResult, error) {
 	}
 }
 
-// last returns the last request, which may have been answered with a question. Nil: none has come so far.
+// last returns the last request, which may have been answered with a question.
 func (e *execution) last() *request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,7 +153,7 @@ func (s *Server) Progress(p sandboxd.Progress) {
 		return
 	}
 	r := e.last()
-	if r == nil || r.Params.GetProgressToken() == nil || r.ctx.Err() != nil || !e.telling.CompareAndSwap(false, true) {
+	if r.Params.GetProgressToken() == nil || r.ctx.Err() != nil || !e.telling.CompareAndSwap(false, true) {
 		return
 	}
 	go func() { // a client that does not read misses the next ones, and holds up nobody

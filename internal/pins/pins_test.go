@@ -15,7 +15,9 @@ import (
 	"github.com/sandboxd/sandboxd/internal/pins"
 )
 
-func fileIn(t *testing.T) pins.File { return pins.File{Path: filepath.Join(t.TempDir(), "sandboxd", "tools.json")} }
+func fileIn(t *testing.T) pins.File {
+	return pins.File{Path: filepath.Join(t.TempDir(), "sandboxd", "tools.json")}
+}
 
 func schema(text string) pins.Definition {
 	return pins.Definition{Description: "does it", InputSchema: json.RawMessage(text)}
