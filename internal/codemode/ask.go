@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -79,9 +80,14 @@ func decision(a *mcp.ElicitResult) sandboxd.ApprovalAnswer {
 
 // questions are those of one execution that its client is asked by a result, and answers with its next request.
 type questions struct {
-	mu     sync.Mutex // guards the fields below
-	byID   map[string]*question
-	signal chan struct{}
+	signal chan struct{} // has something when there are others than before
+
+	mu   sync.Mutex // guards the field below
+	byID map[string]*question
+}
+
+func newQuestions() *questions {
+	return &questions{signal: make(chan struct{}, 1), byID: map[string]*question{}}
 }
 
 type question struct {
@@ -94,20 +100,14 @@ type question struct {
 func (a *questions) ask(ctx context.Context, q sandboxd.ApprovalRequest, params *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	one := &question{params, q.Expires, make(chan *mcp.ElicitResult, 1)}
 	a.mu.Lock()
-	if a.byID == nil {
-		a.byID = map[string]*question{}
-	}
 	a.byID[q.ID] = one
+	a.tell()
 	a.mu.Unlock()
 	defer func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		delete(a.byID, q.ID)
 	}()
-	select {
-	case a.changed() <- struct{}{}:
-	default: // somebody is about to look already
-	}
 	select {
 	case answer := <-one.answer:
 		return answer, nil
@@ -116,27 +116,34 @@ func (a *questions) ask(ctx context.Context, q sandboxd.ApprovalRequest, params 
 	}
 }
 
-// changed has something when open may have more than before.
-func (a *questions) changed() chan struct{} {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.signal == nil {
-		a.signal = make(chan struct{}, 1)
-	}
-	return a.signal
-}
-
 // open are the questions that wait for an answer.
 func (a *questions) open() map[string]*question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := make(map[string]*question, len(a.byID))
-	for id, q := range a.byID {
-		if len(q.answer) == 0 {
-			all[id] = q
+	return maps.Clone(a.byID)
+}
+
+// answer hands answers to those who asked. What was not answered is asked again.
+func (a *questions) answer(all mcp.InputResponseMap) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, one := range all {
+		if answer, ok := one.(*mcp.ElicitResult); ok && a.byID[id] != nil {
+			a.byID[id].answer <- answer // which has room for one
+			delete(a.byID, id)
 		}
 	}
-	return all
+	if len(a.byID) > 0 {
+		a.tell()
+	}
+}
+
+// tell makes attend look. The caller holds mu.
+func (a *questions) tell() {
+	select {
+	case a.signal <- struct{}{}:
+	default: // it is about to look already
+	}
 }
 
 // park answers a request with questions, and keeps the program until the client comes back with answers. A client that does not come
@@ -178,19 +185,6 @@ func (s *Server) resume(ctx context.Context, r *mcp.CallToolRequest, state strin
 	if e == nil {
 		return nil, errors.New("no program waits for this answer: it has ended, or somebody else has answered")
 	}
-	for id, q := range e.asked.open() {
-		if answer, ok := r.Params.InputResponses[id].(*mcp.ElicitResult); ok {
-			select {
-			case q.answer <- answer:
-			default: // it has one
-			}
-		}
-	}
-	if len(e.asked.open()) > 0 { // ask again
-		select {
-		case e.asked.changed() <- struct{}{}:
-		default:
-		}
-	}
+	e.asked.answer(r.Params.InputResponses)
 	return s.attend(e, &request{ctx, r})
 }

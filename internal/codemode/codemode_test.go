@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -387,7 +388,9 @@ func TestApprove(t *testing.T) {
 // TestApproveTogether: calls that wait at the same time are all asked about.
 func TestApproveTogether(t *testing.T) {
 	for _, version := range versions {
+		var asked atomic.Int32
 		f := start(t, version, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked.Add(1)
 			if r.Params.Message == "call t1?" {
 				return &mcp.ElicitResult{Action: "decline"}, nil
 			}
@@ -410,8 +413,8 @@ func TestApproveTogether(t *testing.T) {
 			}
 			return &sandboxd.Result{Outcome: sandboxd.OutcomeOK, Value: json.RawMessage(`"done"`)}, nil
 		}
-		if r := f.call(t, "execute_code", object{"code": "x"}, nil); text(r) != "done" {
-			t.Errorf("%s: %s", version, text(r))
+		if r := f.call(t, "execute_code", object{"code": "x"}, nil); text(r) != "done" || asked.Load() != 4 {
+			t.Errorf("%s: %s, asked %d times", version, text(r), asked.Load())
 		}
 	}
 }

@@ -30,7 +30,7 @@ type execution struct {
 	result *sandboxd.Result
 	err    error
 
-	asked   questions
+	asked   *questions
 	telling atomic.Bool // a notification is on its way
 	expiry  *time.Timer // ends a program whose client does not come back; Server.mu guards it
 
@@ -94,7 +94,7 @@ func program(r *mcp.CallToolRequest) (p sandboxd.Program, err error) {
 
 // begin starts a program, which has a slot until it has ended. It outlives its request only if its client is to come back.
 func (s *Server) begin(r *request, p sandboxd.Program) *execution {
-	e := &execution{token: p.Token, done: make(chan struct{}), request: r}
+	e := &execution{token: p.Token, done: make(chan struct{}), asked: newQuestions(), request: r}
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
 	s.mu.Lock()
 	s.byToken[e.token] = e
@@ -129,7 +129,7 @@ func (s *Server) attend(e *execution, r *request) (*mcp.CallToolResult, error) {
 		case <-r.ctx.Done():
 			e.cancel(context.Cause(r.ctx))
 			<-e.done // comes soon, and is the answer
-		case <-e.asked.changed():
+		case <-e.asked.signal:
 			if ask := e.asked.open(); len(ask) > 0 {
 				return s.park(e, ask), nil
 			}
