@@ -83,6 +83,12 @@ func (b *toolbox) current(ctx context.Context) (*listing, error) {
 		return last, nil
 	}
 	next, err := b.list(ctx, last, ask)
+	if ctx.Err() != nil { // nobody waits for it any more: the next one asks
+		for _, server := range ask {
+			b.stale.Store(server, nil)
+		}
+		return nil, context.Cause(ctx)
+	}
 	b.listed.Store(next) // nil: whatever has changed, nothing is known of it
 	return next, err
 }
@@ -104,9 +110,6 @@ func (b *toolbox) list(ctx context.Context, last *listing, ask []string) (*listi
 		maps.Copy(l.silent, last.silent)
 	}
 	b.ask(ctx, ask, l)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	l.kept = ownfile.StampOf(b.pins.Path) // before it is read: what changes it later is seen the next time
 	var providers []codemode.Provider
 	var usable, all []upstream.Tool
