@@ -1,4 +1,4 @@
-// Package npm gives tests real MCP servers and the TypeScript compiler from npm, at pinned versions.
+// Package npm gives tests real MCP servers and clients, and the TypeScript compiler, from npm, at pinned versions.
 package npm
 
 import (
