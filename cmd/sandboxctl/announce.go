@@ -24,14 +24,18 @@ func announce(ctx context.Context, servers *upstream.Upstreams) []sandboxd.Tool 
 		unannounced(err)
 		return nil
 	}
+	return announceable(servers.Servers(), listed)
+}
+
+// announceable are the tools that the daemon takes, of servers in their order.
+func announceable(servers []string, listed []upstream.Tool) (tools []sandboxd.Tool) {
 	of := make(map[string][]sandboxd.Tool)
 	for _, t := range listed {
 		of[t.Server] = append(of[t.Server], sandboxd.Tool{Server: t.Server, Name: t.Name, InputSchema: t.InputSchema})
 	}
-	var tools []sandboxd.Tool
-	for _, name := range servers.Servers() {
+	for _, name := range servers {
 		more := append(tools[:len(tools):len(tools)], of[name]...)
-		if _, err := catalog.New(servers.Servers(), more); err != nil {
+		if _, err := catalog.New(servers, more); err != nil {
 			unannounced(fmt.Errorf("server %q: %w", name, err))
 			continue
 		}
@@ -40,6 +44,7 @@ func announce(ctx context.Context, servers *upstream.Upstreams) []sandboxd.Tool 
 	return tools
 }
 
-func unannounced(err error) {
-	fmt.Fprintln(os.Stderr, "sandboxctl: warning: calls are not checked before they are made:", visible(err.Error()))
-}
+func unannounced(err error) { warn(fmt.Errorf("calls are not checked before they are made: %w", err)) }
+
+// warn tells the person what goes on without.
+func warn(err error) { fmt.Fprintln(os.Stderr, "sandboxctl: warning:", visible(err.Error())) }

@@ -7,48 +7,92 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/policy"
 )
+
+// daemonOptions say which daemon runs programs, and how a private one is to be.
+type daemonOptions struct {
+	socket  string // empty: the usual one, and a private daemon where none listens there
+	policy  string // to try, by a private daemon; empty: none
+	profile string
+	verbose bool
+
+	rules   string // the policy of a private daemon for which none is to be tried, as text
+	purpose string // of a private daemon, for the person: "this run"
+}
+
+// flags are those of all that runs programs.
+func (o *daemonOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
+	f.StringVar(&o.policy, "policy", "", "try a policy, by a private daemon that decides by it: a file, or a directory of them")
+	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
+}
+
+// checkPolicy makes the path of the policy absolute, and tells all that is wrong with it before anything is started.
+func (o *daemonOptions) checkPolicy() error {
+	switch {
+	case o.policy == "":
+		return nil
+	case o.socket != "":
+		return usageError{errors.New("--policy is for a private daemon, and --socket names another, which has a policy of its own")}
+	}
+	_, err := loadPolicy(o.policy)
+	var invalid *policy.InvalidError
+	if errors.As(err, &invalid) {
+		return mistakes(err)
+	}
+	if err == nil {
+		o.policy, err = filepath.Abs(o.policy)
+	}
+	return err
+}
 
 // dialer connects to the daemon at a socket.
 type dialer func(ctx context.Context, socket string) (*sandboxd.Client, error)
 
-// connect reaches the daemon, or starts a private one where none listens, or a policy is to be tried. release ends what it started.
-func connect(ctx context.Context, o runOptions, dial dialer) (client *sandboxd.Client, release func(), err error) {
+// connect reaches the daemon, or starts a private one where none listens, or a policy is to be tried: nil, if none was started. The
+// caller must stop it.
+func (o daemonOptions) connect(ctx context.Context, dial dialer) (*sandboxd.Client, *private, error) {
 	if o.policy != "" {
-		return connectPrivate(ctx, o, dial, "to try "+o.policy)
+		return o.connectPrivate(ctx, dial, "to try "+o.policy)
 	}
 	socket := socketPath(o.socket)
-	client, err = dial(ctx, socket)
+	client, err := dial(ctx, socket)
 	switch {
 	case err == nil:
-		return client, func() {}, nil
+		return client, nil, nil
 	case errors.Is(err, fs.ErrPermission):
 		return nil, nil, hinted{err, "join the group that may use " + socket + " (ls -l shows it), and log in again"}
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
 		return nil, nil, err
 	case o.socket != "": // what was asked for by name is not replaced by something else
-		return nil, nil, hinted{err, "without --socket, run starts a private daemon where none listens"}
+		return nil, nil, hinted{err, "without --socket, a private daemon is started where none listens"}
 	}
-	return connectPrivate(ctx, o, dial, "no daemon at "+socket)
+	return o.connectPrivate(ctx, dial, "no daemon at "+socket)
 }
 
 // connectPrivate starts a private daemon, for a reason.
-func connectPrivate(ctx context.Context, o runOptions, dial dialer, why string) (*sandboxd.Client, func(), error) {
-	private, err := startPrivate(ctx, o)
+func (o daemonOptions) connectPrivate(ctx context.Context, dial dialer, why string) (*sandboxd.Client, *private, error) {
+	p, err := startPrivate(ctx, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s, and a private daemon could not be started: %w", why, err)
 	}
-	client, err := dial(ctx, private.socket)
+	client, err := dial(ctx, p.socket)
 	if err != nil {
-		private.stop()
+		p.stop()
 		return nil, nil, fmt.Errorf("private daemon: %w", err)
 	}
-	fmt.Fprintf(os.Stderr, "%s: started a private one for this run (%s)\n", why, layers(client.Welcome(), o.profile))
-	return client, private.stop, nil
+	fmt.Fprintf(os.Stderr, "%s: started a private one for %s (%s)\n", why, o.purpose, layers(client.Welcome(), o.profile))
+	return client, p, nil
 }
 
 // socketPath is where the daemon is to be found: as the option says, else the environment.

@@ -160,7 +160,7 @@ func (h *host) proveIn(ctx context.Context, scope []string, name string) profile
 }
 
 func (h *host) runPrivate(ctx context.Context, scope []string, config, name string) (*sandboxd.Isolation, error) {
-	daemon, err := startConfigured(ctx, scope, config, "", nil)
+	daemon, err := startConfigured(ctx, scope, config, rules{text: openRules}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ func root() *cobra.Command {
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(runCommand())
+	c.AddCommand(mcpCommand())
+	c.AddCommand(toolsCommand())
 	c.AddCommand(typesCommand())
 	c.AddCommand(profileCommand())
 	c.AddCommand(configCommand())

@@ -22,7 +22,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/profile"
 )
 
-// private is a daemon for one run. It listens in a directory that only this user can enter, and ends by
+// private is a daemon for one sandboxctl. It listens in a directory that only this user can enter, and ends by
 // itself when nobody is connected any more, so that it can't outlive a killed sandboxctl.
 type private struct {
 	dir     string
@@ -36,7 +36,7 @@ type private struct {
 const startWait = 20 * time.Second
 
 // startPrivate starts one as the options want it.
-func startPrivate(ctx context.Context, o runOptions) (*private, error) {
+func startPrivate(ctx context.Context, o daemonOptions) (*private, error) {
 	var log io.Writer
 	if o.verbose {
 		log = os.Stderr
@@ -45,16 +45,19 @@ func startPrivate(ctx context.Context, o runOptions) (*private, error) {
 	var err error
 	for _, scope := range append(scopes(), nil) {
 		var p *private
-		if p, err = startConfigured(ctx, scope, privateConfig(o), o.policy, log); err == nil || ctx.Err() != nil {
+		if p, err = startConfigured(ctx, scope, privateConfig(o), rules{o.policy, o.rules}, log); err == nil || ctx.Err() != nil {
 			return p, err
 		}
 	}
 	return nil, err
 }
 
-// startConfigured starts a private daemon with a configuration and the path of a policy, by a command that is one of scopes, or empty.
-// Without a policy every call is allowed. What it writes goes to log as well, unless that is nil.
-func startConfigured(ctx context.Context, scope []string, config, policy string, log io.Writer) (*private, error) {
+// rules are the policy of a private daemon: at a path, else as text.
+type rules struct{ path, text string }
+
+// startConfigured starts a private daemon with a configuration and a policy, by a command that is one of scopes, or empty. What it
+// writes goes to log as well, unless that is nil.
+func startConfigured(ctx context.Context, scope []string, config string, policy rules, log io.Writer) (*private, error) {
 	binary, err := findDaemon()
 	if err != nil {
 		return nil, err
@@ -76,10 +79,10 @@ func startConfigured(ctx context.Context, scope []string, config, policy string,
 }
 
 // launch starts the daemon by a command, and waits until it is ready.
-func (p *private) launch(ctx context.Context, command []string, config, policy string, log io.Writer) error {
-	file, open := filepath.Join(p.dir, "sandboxd.yaml"), filepath.Join(p.dir, "policy.yaml")
-	config += "policy: " + strconv.Quote(cmp.Or(policy, open)) + "\n"
-	if err := errors.Join(os.WriteFile(file, []byte(config), 0o600), os.WriteFile(open, []byte(privatePolicy), 0o600)); err != nil {
+func (p *private) launch(ctx context.Context, command []string, config string, policy rules, log io.Writer) error {
+	file, text := filepath.Join(p.dir, "sandboxd.yaml"), filepath.Join(p.dir, "policy.yaml")
+	config += "policy: " + strconv.Quote(cmp.Or(policy.path, text)) + "\n"
+	if err := errors.Join(os.WriteFile(file, []byte(config), 0o600), os.WriteFile(text, []byte(policy.text), 0o600)); err != nil {
 		return fmt.Errorf("write its configuration: %w", err)
 	}
 	told := &net.UnixAddr{Name: filepath.Join(p.dir, "notify"), Net: "unixgram"}
@@ -166,7 +169,7 @@ func findDaemon() (string, error) {
 func adminSocketOf(socket string) string { return filepath.Join(filepath.Dir(socket), "admin.sock") }
 
 // privateConfig is what run wants of it: nobody has to give it a cgroup.
-func privateConfig(o runOptions) string {
+func privateConfig(o daemonOptions) string {
 	level := "error"
 	if o.verbose {
 		level = "debug"
@@ -174,8 +177,11 @@ func privateConfig(o runOptions) string {
 	return daemonConfig(config.Default().Profiles, cmp.Or(o.profile, profile.Default), []string{layerCgroup}, level)
 }
 
-// privatePolicy is that of a daemon whose only user sits in front of it.
-const privatePolicy = "version: 1\nunknown: allow\n"
+// openRules are those of a daemon whose only user sits in front of it, and wrote or chose the program.
+const openRules = "version: 1\nunknown: allow\n"
+
+// askingRules are those of the packaged policy: each call must be approved by somebody.
+const askingRules = "version: 1\nunknown: ask\n"
 
 // daemonConfig is that of a private daemon which keeps a worker of one profile, and may lack the layers.
 func daemonConfig(profiles, name string, layers []string, level string) string {

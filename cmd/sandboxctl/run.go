@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,29 +16,30 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sandboxd/sandboxd"
-	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/upstream"
 )
 
 // runOptions are the options of `sandboxctl run`.
 type runOptions struct {
-	mcp     string
-	output  string
+	daemonOptions
+	limitOptions
+	mcp    string
+	output string
+	input  *string // nil: not given
+	intent string
+	seed   *int64
+	now    *int64 // milliseconds since 1970
+	zone   string
+}
+
+// limitOptions lower limits of programs.
+type limitOptions struct {
 	timeout time.Duration
 	memory  string
-	profile string
-	policy  string  // to try; empty: the daemon's
-	input   *string // nil: not given
-	intent  string
-	seed    *int64
-	now     *int64 // milliseconds since 1970
-	zone    string
-	socket  string
-	verbose bool
 }
 
 func runCommand() *cobra.Command {
-	var o runOptions
+	o := runOptions{daemonOptions: daemonOptions{rules: openRules, purpose: "this run"}}
 	c := &cobra.Command{
 		Use:   "run FILE|-",
 		Short: "Run one program, with the tools of MCP servers",
@@ -83,13 +83,9 @@ Where no daemon listens, a private one is started for the run. It allows every c
 	}
 	f.StringVar(&o.mcp, "mcp", "", `MCP servers: a file with {"mcpServers": {...}}, as MCP clients share it`)
 	f.StringVar(&o.output, "output", "text", "text, or json for the whole result object and nothing else on standard output")
-	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
-	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
-	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
-	f.StringVar(&o.policy, "policy", "", "try a policy, by a private daemon that decides by it: a file, or a directory of them")
 	f.StringVar(&o.zone, "time-zone", "", "local time, such as Europe/Berlin (default UTC)")
-	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
+	o.limitOptions.flags(c)
+	o.daemonOptions.flags(c)
 	return c
 }
 
@@ -115,11 +111,13 @@ func run(ctx context.Context, file string, o runOptions) error {
 			Servers: servers.Servers(), Announce: tools, Tools: servers.Call, Progress: show.run, Approvals: o.approvals(socket),
 		})
 	}
-	client, release, err := connect(ctx, o, dial)
+	client, private, err := o.connect(ctx, dial)
 	if err != nil {
 		return err
 	}
-	defer release()
+	if private != nil {
+		defer private.stop()
+	}
 	defer client.Close()
 	result, err := client.Execute(ctx, program)
 	show.clear()
@@ -135,18 +133,11 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}
-	limits := sandboxd.Limits{WallMS: o.timeout.Milliseconds()}
-	if o.timeout < 0 || o.timeout > 0 && limits.WallMS == 0 {
-		return p, usageError{fmt.Errorf("--timeout %s: must be at least 1ms", o.timeout)}
+	limits, err := o.limits()
+	if err != nil {
+		return p, err
 	}
-	if o.memory != "" {
-		memory, err := units.RAMInBytes(o.memory)
-		if err != nil || memory <= 0 {
-			return p, usageError{fmt.Errorf("--memory %q: want a size such as 64MiB", o.memory)}
-		}
-		limits.MemoryBytes = memory
-	}
-	p.Limits = &limits
+	p.Limits = limits
 	if o.input != nil {
 		if err := json.Unmarshal([]byte(*o.input), new(any)); err != nil {
 			return p, usageError{fmt.Errorf("--input is not JSON: %w", err)}
@@ -158,23 +149,25 @@ func (o runOptions) program(file string) (sandboxd.Program, error) {
 	return p, err
 }
 
-// checkPolicy makes the path of the policy absolute, and tells all that is wrong with it before anything is started.
-func (o *runOptions) checkPolicy() error {
-	switch {
-	case o.policy == "":
-		return nil
-	case o.socket != "":
-		return usageError{errors.New("--policy is for a private daemon, and --socket names another, which has a policy of its own")}
+func (o *limitOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.DurationVar(&o.timeout, "timeout", 0, "lower the limit on wall clock time, such as 10s")
+	f.StringVar(&o.memory, "memory", "", "lower the limit on memory, such as 64MiB")
+}
+
+func (o limitOptions) limits() (*sandboxd.Limits, error) {
+	limits := sandboxd.Limits{WallMS: o.timeout.Milliseconds()}
+	if o.timeout < 0 || o.timeout > 0 && limits.WallMS == 0 {
+		return nil, usageError{fmt.Errorf("--timeout %s: must be at least 1ms", o.timeout)}
 	}
-	_, err := loadPolicy(o.policy)
-	var invalid *policy.InvalidError
-	if errors.As(err, &invalid) {
-		return mistakes(err)
+	if o.memory != "" {
+		memory, err := units.RAMInBytes(o.memory)
+		if err != nil || memory <= 0 {
+			return nil, usageError{fmt.Errorf("--memory %q: want a size such as 64MiB", o.memory)}
+		}
+		limits.MemoryBytes = memory
 	}
-	if err == nil {
-		o.policy, err = filepath.Abs(o.policy)
-	}
-	return err
+	return &limits, nil
 }
 
 // approvals tells who sits at the terminal which calls wait, and how to answer. Where nobody does, there is nobody to wait for. Of a
@@ -234,22 +227,31 @@ func readProgram(file string) ([]byte, error) {
 
 // startServers connects to the MCP servers of a configuration, if there is one.
 func startServers(ctx context.Context, mcp string, verbose bool, show *progress) (*upstream.Upstreams, error) {
-	config := upstream.Config{}
-	if mcp != "" {
-		var err error
-		if config, err = upstream.LoadConfig(mcp); err != nil {
-			return nil, err
-		}
-		for _, w := range config.Warnings {
-			fmt.Fprintln(os.Stderr, "sandboxctl: warning:", w)
-		}
-	}
-	var stderr io.Writer = io.Discard
-	if verbose {
-		stderr = os.Stderr
+	config, err := loadServers(mcp)
+	if err != nil {
+		return nil, err
 	}
 	show.say("starting MCP servers")
-	return upstream.Connect(ctx, config, upstream.Options{Stderr: stderr})
+	return upstream.Connect(ctx, config, upstream.Options{Stderr: serversStderr(verbose)})
+}
+
+// loadServers reads a configuration of MCP servers, if there is one, and warns of what it ignores.
+func loadServers(mcp string) (upstream.Config, error) {
+	if mcp == "" {
+		return upstream.Config{}, nil
+	}
+	config, err := upstream.LoadConfig(mcp)
+	for _, w := range config.Warnings {
+		fmt.Fprintln(os.Stderr, "sandboxctl: warning:", w)
+	}
+	return config, err
+}
+
+func serversStderr(verbose bool) io.Writer {
+	if verbose {
+		return os.Stderr
+	}
+	return nil
 }
 
 // refusedHint adds the way out of a request that the daemon did not take.

@@ -24,9 +24,13 @@ var _ sandboxd.ToolHandler = new(Upstreams).Call
 // Call performs one tool call and returns the server's CallToolResult as it sent it. When ctx ends, the server is told
 // that the call is cancelled. An error is for the program too: it holds nothing that the server said elsewhere.
 func (u *Upstreams) Call(ctx context.Context, call sandboxd.ToolCall) (json.RawMessage, error) {
-	s, ok := u.sessions[call.Server]
+	p, ok := u.places[call.Server]
 	if !ok {
 		return nil, fmt.Errorf("no MCP server is named %q: there are %s", call.Server, strings.Join(u.names, ", "))
+	}
+	s, _ := p.session() // why there is none may quote the server
+	if s == nil {
+		return nil, fmt.Errorf("%s.%s: the server does not run; it is started again by itself: try later", call.Server, call.Tool)
 	}
 	ctx, cancel := u.untilClose(ctx)
 	defer cancel()
@@ -49,12 +53,12 @@ func (u *Upstreams) untilClose(ctx context.Context) (context.Context, context.Ca
 }
 
 func params(call sandboxd.ToolCall) *mcp.CallToolParams {
-	p := &mcp.CallToolParams{Name: call.Tool}
+	p := &mcp.CallToolParams{Name: call.Tool, Meta: mcp.Meta{MetaOrigin: "code"}}
 	if len(call.Arguments) > 0 {
 		p.Arguments = call.Arguments
 	}
 	if call.Traceparent != "" {
-		p.Meta = mcp.Meta{"traceparent": call.Traceparent} // as SEP-414 has it
+		p.Meta["traceparent"] = call.Traceparent // as SEP-414 has it
 	}
 	return p
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// overHTTP uses the SDK's transport, with the configured headers and the tap below it.
-func (s *session) overHTTP() mcp.Transport {
+// overHTTP uses the SDK's transport, with the configured headers and the tap below it. Where changes are followed, it listens for them.
+func (s *session) overHTTP(follow bool) mcp.Transport {
 	s.http = http.DefaultTransport.(*http.Transport).Clone()
 	home, _ := url.Parse(s.server.URL) // ParseConfig has parsed it
 	return &mcp.StreamableClientTransport{
 		Endpoint:             s.server.URL,
 		HTTPClient:           &http.Client{Transport: &tapped{base: s.http, home: home, headers: s.server.Headers}},
-		DisableStandaloneSSE: true, // we listen to nothing but answers
+		DisableStandaloneSSE: !follow,
 	}
 }
 

@@ -24,6 +24,8 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema"`
 	Annotations  Annotations     `json:"annotations"`
+
+	Meta map[string]json.RawMessage `json:"_meta"`
 }
 
 // Annotations are the server's hints, not promises. Nil: not said.
@@ -34,13 +36,11 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint"`
 }
 
-// Tools asks all servers for their tools, and returns them by server, in the servers' order.
+// Tools asks all servers for their tools, and returns them by server, in the servers' order. Those that run programs are left out.
 func (u *Upstreams) Tools(ctx context.Context) ([]Tool, error) {
-	ctx, cancel := u.untilClose(ctx)
-	defer cancel()
 	lists := make([][]Tool, len(u.names))
 	for _, err := range each(len(u.names), func(i int) (err error) {
-		lists[i], err = u.sessions[u.names[i]].tools(ctx)
+		lists[i], err = u.ToolsOf(ctx, u.names[i])
 		return err
 	}) {
 		if err != nil {
@@ -48,6 +48,22 @@ func (u *Upstreams) Tools(ctx context.Context) ([]Tool, error) {
 		}
 	}
 	return slices.Concat(lists...), nil
+}
+
+// ToolsOf asks one server for its tools. One that does not run is an error.
+func (u *Upstreams) ToolsOf(ctx context.Context, server string) ([]Tool, error) {
+	ctx, cancel := u.untilClose(ctx)
+	defer cancel()
+	p, ok := u.places[server]
+	if !ok {
+		return nil, fmt.Errorf("no MCP server is named %q", server)
+	}
+	s, err := p.session()
+	if s == nil {
+		return nil, err
+	}
+	tools, err := s.tools(ctx)
+	return slices.DeleteFunc(tools, Tool.own), err
 }
 
 func (s *session) tools(ctx context.Context) (tools []Tool, err error) {

@@ -30,15 +30,21 @@ type Options struct {
 	Log        *slog.Logger  // nil: nothing is logged
 	Timeout    time.Duration // for each server to start and answer; 0: 30 s; npx on a cold cache may need 60 s
 	SkipFailed bool          // leave failing servers out, and log them, instead of failing
+
+	// Changed is called when the tools of a server may be others than before: it said so, it ended, or it was started again. It must
+	// not block. With it, servers that end or fail are started again for as long as it takes, and none is left out; nil: they are not.
+	Changed func(server string)
 }
 
 // Upstreams are sessions with MCP servers. All methods may be called concurrently.
 type Upstreams struct {
 	// set by Connect, then read-only
-	sessions map[string]*session
-	names    []string
-	closing  context.Context // ends all calls when Close is called
-	close    context.CancelFunc
+	options Options
+	places  map[string]*place
+	names   []string
+	closing context.Context // ends all calls, and waits for a restart, when Close is called
+	close   context.CancelFunc
+	keepers sync.WaitGroup
 }
 
 type session struct {
@@ -58,25 +64,33 @@ func Connect(ctx context.Context, config Config, options Options) (*Upstreams, e
 		options.Timeout = connectTimeout
 	}
 	options.Stderr = &sharedWriter{w: options.Stderr}
-	u := &Upstreams{sessions: map[string]*session{}}
+	u := &Upstreams{options: options, places: map[string]*place{}}
 	u.closing, u.close = context.WithCancel(context.Background())
-	sessions := make([]*session, len(config.Servers))
-	failed := each(len(config.Servers), func(i int) (err error) {
-		sessions[i], err = open(ctx, config.Servers[i], options)
+	places := make([]*place, len(config.Servers))
+	failed := each(len(config.Servers), func(i int) error {
+		s, err := open(ctx, config.Servers[i], options)
+		places[i] = &place{server: config.Servers[i], now: s, why: err}
 		return err
 	})
-	for _, s := range slices.DeleteFunc(sessions, func(s *session) bool { return s == nil }) {
-		u.sessions[s.server.Name] = s
-		u.names = append(u.names, s.server.Name)
+	for _, p := range places {
+		if p.now == nil && options.Changed == nil {
+			continue
+		}
+		u.places[p.server.Name] = p
+		u.names = append(u.names, p.server.Name)
 	}
 	slices.Sort(u.names)
 	err := errors.Join(failed...)
-	if err != nil && options.SkipFailed && len(u.names) > 0 && ctx.Err() == nil {
-		options.Log.Warn("MCP servers left out", "error", err)
-		return u, nil
+	switch {
+	case ctx.Err() != nil, err != nil && options.Changed == nil && (!options.SkipFailed || len(u.names) == 0):
+		return nil, errors.Join(err, context.Cause(ctx), u.Close())
+	case err != nil:
+		options.Log.Warn("MCP servers do not start", "error", err)
 	}
-	if err != nil {
-		return nil, errors.Join(err, u.Close())
+	if options.Changed != nil {
+		for _, p := range u.places {
+			u.keepers.Go(func() { u.keep(p) })
+		}
 	}
 	return u, nil
 }
@@ -88,7 +102,13 @@ func (u *Upstreams) Servers() []string { return slices.Clone(u.names) }
 // those that don't exit get SIGTERM, at last SIGKILL. It takes at most about ten seconds. No process is left.
 func (u *Upstreams) Close() error {
 	u.close()
-	failed := each(len(u.names), func(i int) error { return u.sessions[u.names[i]].close() })
+	u.keepers.Wait()
+	failed := each(len(u.names), func(i int) error {
+		if s, _ := u.places[u.names[i]].session(); s != nil {
+			return s.close()
+		}
+		return nil
+	})
 	return errors.Join(failed...)
 }
 
@@ -98,18 +118,25 @@ func open(ctx context.Context, server Server, options Options) (*session, error)
 	s := &session{server: server}
 	var transport mcp.Transport
 	if server.URL != "" {
-		transport = s.overHTTP()
+		transport = s.overHTTP(options.Changed != nil)
 	} else {
 		transport = s.overStdio(options.Stderr)
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "sandboxctl", Version: "1"}, &mcp.ClientOptions{
+	with := &mcp.ClientOptions{
 		Logger:       options.Log.With("server", server.Name),
 		Capabilities: &mcp.ClientCapabilities{}, // no roots, sampling or elicitation: nobody is there to answer
-	})
+	}
+	if options.Changed != nil {
+		with.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { options.Changed(server.Name) }
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "sandboxctl", Version: "1"}, with)
 	client.AddSendingMiddleware(boundDiscover)
 	var err error
 	if s.mcp, err = client.Connect(connecting, transport, nil); err != nil {
 		return nil, s.explainConnect(connecting, err)
+	}
+	if i := s.mcp.InitializeResult().ServerInfo; i != nil && i.Name == OwnName {
+		return nil, fmt.Errorf("server %q: %w", server.Name, errors.Join(errOwn, s.close()))
 	}
 	return s, nil
 }

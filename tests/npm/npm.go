@@ -1,4 +1,4 @@
-// Package npm gives tests real MCP servers, the TypeScript compiler and Pyright from npm, at pinned versions.
+// Package npm gives tests real MCP servers and clients, the TypeScript compiler and Pyright from npm, at pinned versions.
 package npm
 
 import (

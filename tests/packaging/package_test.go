@@ -38,6 +38,7 @@ func TestPackages(t *testing.T) {
 		}
 	})
 	t.Run("rpmlint", func(t *testing.T) {
+		t.Setenv("PATH", safeCpio(t)+":"+os.Getenv("PATH"))
 		said := run(t, "rpmlint", "--config", filepath.Join(root, "packaging", "rpm", "rpmlint.toml"), rpm)
 		if !strings.Contains(said, " 0 errors, 0 warnings") {
 			t.Error(said)
@@ -91,6 +92,22 @@ func run(t *testing.T, program string, args ...string) string {
 		t.Fatalf("%s %s: %v\n%s\n%s", program, strings.Join(args, " "), err, out, &stderr)
 	}
 	return string(out)
+}
+
+// safeCpio is a directory with a cpio that keeps to the directory it is in. rpmlint unpacks with one that does not: the names in a package
+// that nfpm makes are absolute, and root would install it.
+func safeCpio(t *testing.T) (dir string) {
+	t.Helper()
+	cpio, err := exec.LookPath("cpio")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	script := "#!/bin/sh\nexec " + cpio + " --no-absolute-filenames \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "cpio"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // one is the only file in a directory that ends so.
