@@ -38,7 +38,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestWithDaemon: a daemon that runs is used, and one that was started anew at the same place is found again.
+// TestWithDaemon: a daemon that runs is used.
 func TestWithDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
