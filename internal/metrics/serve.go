@@ -21,7 +21,7 @@ const (
 	maxHeader      = 8 << 10 // bytes of a request
 	readWait       = 5 * time.Second
 	writeWait      = 10 * time.Second
-	idleWait       = 2 * time.Minute // longer than the pause between two scrapes
+	idleWait       = 10 * time.Second // who comes back later makes a new connection, and keeps nobody out until then
 )
 
 // Serve answers GET /metrics until ctx ends, and nothing else. It closes the listener.
@@ -30,7 +30,7 @@ func (m *Metrics) Serve(ctx context.Context, l net.Listener, state func() State,
 	s := http.Server{
 		Handler:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.answer(w, r, local, state) }),
 		ReadTimeout: readWait, WriteTimeout: writeWait, IdleTimeout: idleWait, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	s.Protocols = new(http.Protocols)
 	s.Protocols.SetHTTP1(true)

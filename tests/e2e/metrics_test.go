@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -152,15 +153,15 @@ limits: {per_caller: {runs_per_minute: 6}}
 // TestMetricsByAddress: by TCP, on loopback; and a daemon that drains can be asked still.
 func TestMetricsByAddress(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address := fmt.Sprintf("127.%d.%d.%d:9464", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250)) // all of 127/8 is this machine
+	other, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := free.Addr().String()
 	taken := startup(t, "metrics: {listen: '"+address+"'}\nisolation: {allow_missing: [cgroup]}\naudit: {path: none}\npolicy: "+daemon.Policy(t, "unknown: allow\n")+"\n",
 		"--listen", filepath.Join(daemon.Dir(t), "s"))
 	taken.check(t, "metrics.listen: ", "address already in use")
-	free.Close()
+	other.Close()
 	d := daemon.Start(t, daemon.Options{Config: "pool: {default: 1}\ndrain: 20s\nmetrics: {listen: '" + address + "'}\n"})
 	g := connect(t, d, nil, options)
 	done := make(chan struct{})
