@@ -72,7 +72,7 @@ func loopback(host string) bool {
 
 // write tells everything in the form that the scraper wants. Exemplars are in OpenMetrics only.
 func (m *Metrics) write(w http.ResponseWriter, r *http.Request, s State) {
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
 	var text bytes.Buffer
 	e := expfmt.NewEncoder(&text, format)
 	var err error
