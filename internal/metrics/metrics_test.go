@@ -241,7 +241,9 @@ func TestExemplars(t *testing.T) {
 		m.Run(metrics.Run{ID: id, Profile: "default", Outcome: "ok", Wall: 2 * time.Second, PeakMemory: 1})
 	}
 	client, _ := served(t, m, "unix", filepath.Join(t.TempDir(), "m"))
-	text, response := get(t, client, "http://sandboxd/metrics", "application/openmetrics-text;version=1.0.0")
+	// As Prometheus 3 asks.
+	text, response := get(t, client, "http://sandboxd/metrics", "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"+
+		"application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2")
 	if kind := response.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/openmetrics-text; version=1.0.0") {
 		t.Errorf("Content-Type is %q", kind)
 	}
