@@ -20,6 +20,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/jail"
+	"github.com/sandboxd/sandboxd/internal/metrics"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	sockets, err := listen(o)
+	sockets, err := listen(o, c.Metrics)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	record, err := openAudit(c.Audit, log)
+	var counts *metrics.Metrics
+	if sockets.metrics != nil {
+		counts = metrics.New(profile.Names(profiles))
+	}
+	record, err := openAudit(c.Audit, counts, log)
 	if err != nil {
 		return err
 	}
@@ -95,7 +100,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		defer keepAudit(record, log)()
 	}
 	return serve(ctx, server.Parts{
-		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Version: version, Log: log,
+		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Metrics: counts, Version: version, Log: log,
 	}, sockets, nursery, hangups)
 }
 
@@ -112,12 +117,12 @@ func newGuard(c config.Config) (*guard.Guard, error) {
 }
 
 // openAudit continues the audit log; nil: there is none.
-func openAudit(c audit.Config, log *slog.Logger) (*audit.Log, error) {
+func openAudit(c audit.Config, counts *metrics.Metrics, log *slog.Logger) (*audit.Log, error) {
 	if c.Path == config.NoAudit {
 		log.Warn("no audit log: nothing of what programs do is recorded (audit.path: none)")
 		return nil, nil
 	}
-	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal(), Redact: func(payload []byte) []byte {
+	l, err := audit.Open(c, audit.Options{Journal: systemd.Journal(), Synced: counts.Synced, Redact: func(payload []byte) []byte {
 		clean, _ := redact.Default().JSON(payload)
 		return clean
 	}})
@@ -222,6 +227,7 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 	}
 	log := parts.Log
 	parts.Pool = pool.New(n.Spawn, kinds, births(), log)
+	parts.Pool.Metrics = parts.Metrics
 	s, err := server.New(parts)
 	if err != nil {
 		return err
@@ -247,10 +253,18 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 			}
 		})
 	}
+	if l.metrics != nil {
+		background.Go(func() {
+			if err := parts.Metrics.Serve(served, l.metrics, s.Measure, log); err != nil {
+				log.Error("nobody can ask for metrics any more", "error", err)
+			}
+		})
+	}
 	if err := systemd.Ready(); err != nil {
 		log.Warn("service manager not told", "error", err)
 	}
-	log.Info("serving", "socket", l.Client.Addr().String(), "admin", l.admin(), "version", version)
+	admin, told := l.others()
+	log.Info("serving", "socket", l.Client.Addr().String(), "admin", admin, "metrics", told, "version", version)
 	err = s.Serve(ctx, l.Client)
 	end()
 	stop()

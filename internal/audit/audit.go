@@ -51,6 +51,8 @@ type Options struct {
 	Redact func([]byte) []byte
 	// Journal sends one entry to the system's journal; nil: there is none. See Run.
 	Journal func(message string, fields map[string]string) error
+	// Synced is told how long each fdatasync of the file took, failed ones included; nil: nobody is.
+	Synced func(time.Duration)
 }
 
 // entry is an event that waits to be written.
@@ -80,7 +82,7 @@ func Open(c Config, o Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		config: c, redact: o.Redact, group: group, sync: fdatasync, mirror: newMirror(o.Journal),
+		config: c, redact: o.Redact, group: group, sync: timed(fdatasync, o.Synced), mirror: newMirror(o.Journal),
 		room: make(chan struct{}, maxWaiting),
 	}
 	catchFileSize()
@@ -89,6 +91,18 @@ func Open(c Config, o Options) (*Log, error) {
 		return nil, fmt.Errorf("open the audit log: %w", err)
 	}
 	return l, nil
+}
+
+// timed is a sync that tells how long it took.
+func timed(sync func(*os.File) error, tell func(time.Duration)) func(*os.File) error {
+	if tell == nil {
+		return sync
+	}
+	return func(f *os.File) error {
+		began := time.Now()
+		defer func() { tell(time.Since(began)) }()
+		return sync(f)
+	}
 }
 
 // Append writes an event. It returns when the line is in the file, and on disk if the event must be; several that wait share one

@@ -492,3 +492,23 @@ func TestJournal(t *testing.T) {
 	}
 	closeLog(t, l)
 }
+
+// TestSynced: how long an fsync takes is told, of one that fails too.
+func TestSynced(t *testing.T) {
+	var told []time.Duration
+	l, err := audit.Open(config(place(t)), audit.Options{Synced: func(took time.Duration) { told = append(told, took) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, syncs := len(told), l.Stats().Syncs
+	add(t, l, intent("r", 1), outcome("r", 1))
+	if n := len(told) - before; int64(n) != l.Stats().Syncs-syncs || n != 1 {
+		t.Errorf("%d were told, of %d", n, l.Stats().Syncs-syncs)
+	}
+	closeLog(t, l)
+	for _, took := range told {
+		if took <= 0 {
+			t.Errorf("one took %v", took)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/catalog"
 	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/metrics"
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -32,12 +33,13 @@ type Run struct {
 	Catalog     *catalog.Catalog // of the servers that the program may name
 	Limits      sandboxd.Limits
 	Gateway     *rpc.Peer
-	Policy      *policy.Policy // nil allows nothing
-	Quota       *Quota         // of the caller
-	Guard       *guard.Guard   // nil: there is none
-	Approve     Approve        // nil: nobody can be asked
-	Audit       *audit.Log     // nil: nothing is recorded
-	Log         *slog.Logger   // nil: the default one
+	Policy      *policy.Policy   // nil allows nothing
+	Quota       *Quota           // of the caller
+	Guard       *guard.Guard     // nil: there is none
+	Approve     Approve          // nil: nobody can be asked
+	Audit       *audit.Log       // nil: nothing is recorded
+	Metrics     *metrics.Metrics // nil: nothing is counted
+	Log         *slog.Logger     // nil: the default one
 
 	trail  *trail // set by the first Admit
 	places chan struct{}

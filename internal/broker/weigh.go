@@ -18,6 +18,7 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	j.args.Value = nil // many times as large as the text, and what is left to do can take minutes
 	if run.Guard != nil && j.decision.Guard {
 		answer := run.Guard.Check(ctx, check(run, j))
+		run.Metrics.Checked(run.ID, answer.Latency)
 		if ctx.Err() != nil {
 			return nil
 		}

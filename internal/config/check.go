@@ -66,7 +66,8 @@ func (c Config) check() (wrong []error) {
 func (c Config) checkSections() (wrong []error) {
 	_, callers := c.Callers.Resolve()
 	_, admins := c.Admins.Resolve()
-	wrong = append(wrong, callers, admins)
+	_, _, metrics := c.Metrics.Address()
+	wrong = append(wrong, callers, admins, metrics)
 	switch {
 	case c.Guard.URL == "" && c.Guard != guard.Default():
 		wrong = append(wrong, errors.New("guard: has no url, and so asks nobody: give it one, or leave the section out"))

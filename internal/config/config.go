@@ -20,6 +20,7 @@ type Config struct {
 	Policy    string         `yaml:"policy"`   // file, or directory; relative to the configuration's
 	Guard     guard.Config   `yaml:"guard"`    // without url there is none
 	Audit     audit.Config   `yaml:"audit"`    // its path can be NoAudit
+	Metrics   Metrics        `yaml:"metrics"`
 	Isolation Isolation      `yaml:"isolation"`
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never

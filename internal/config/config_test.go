@@ -83,6 +83,12 @@ func TestLoadRefuses(t *testing.T) {
 		{"admin", "admins:\n  gids: [nogroup-of-that-name]\n", "c.yaml:2: admins.gids: group: unknown group nogroup-of-that-name"},
 		{"approvals", "approvals:\n  wait: 25h\n", "c.yaml:2: approvals.wait: 25h0m0s is not within 1s and 24h0m0s"},
 		{"approvals for nobody", "approvals:\n  wait: 1s\n  per_caller: 0\n", "c.yaml:3: approvals.per_caller: 0 is not within 1 and 10000"},
+		{"metrics by name", "metrics:\n  listen: localhost:9464\n", `c.yaml:2: metrics.listen: "localhost:9464" is neither the absolute path of a socket nor an address`},
+		{"metrics for all", "metrics:\n  listen: 0.0.0.0:9464\n", "c.yaml:2: metrics.listen: 0.0.0.0 is not a loopback address"},
+		{"metrics for others", "metrics:\n  listen: \"[2001:db8::1]:9464\"\n", "c.yaml:2: metrics.listen: 2001:db8::1 is not a loopback address"},
+		{"metrics at any port", "metrics:\n  listen: 127.0.0.1:0\n", "c.yaml:2: metrics.listen: port 0 is any"},
+		{"metrics at a relative path", "metrics:\n  listen: run/m.sock\n", "c.yaml:2: metrics.listen: \"run/m.sock\" is neither"},
+		{"metrics at a long path", "metrics:\n  listen: /" + strings.Repeat("x", 107) + "\n", "c.yaml:2: metrics.listen: a path of 108 bytes"},
 		{"level", "log:\n  level: loud\n", `c.yaml:2: log.level: "loud" is none of debug, info, warn, error`},
 		{"too long", "# " + strings.Repeat("x", 1<<20), "longer than 1048576 bytes"},
 	} {
@@ -163,4 +169,15 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("accepted %+v", c)
 		}
 	})
+}
+
+func TestMetricsAddress(t *testing.T) {
+	for listen, want := range map[string]string{
+		"": " ", "/run/m.sock": "unix /run/m.sock", "127.0.0.1:9464": "tcp 127.0.0.1:9464", "127.1.2.3:1": "tcp 127.1.2.3:1", "[::1]:9464": "tcp [::1]:9464",
+	} {
+		network, address, err := config.Metrics{Listen: listen}.Address()
+		if got := network + " " + address; err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", listen, got, err, want)
+		}
+	}
 }

@@ -94,6 +94,11 @@ func (l *link) close() {
 	}
 }
 
+// RefusedError is the nursery's own word on why it has not done what it was asked for. Any other error is of the nursery itself.
+type RefusedError string
+
+func (e RefusedError) Error() string { return string(e) }
+
 // errGone is the cause of every order that a nursery's death left without an answer.
 var errGone = errors.New("the nursery is gone")
 
@@ -118,7 +123,7 @@ func (l *link) ask(ctx context.Context, o order) (answer, error) {
 	select {
 	case a := <-got:
 		if a.Err != "" {
-			return answer{}, errors.New(a.Err)
+			return answer{}, RefusedError(a.Err)
 		}
 		return a, nil
 	case <-late.C:

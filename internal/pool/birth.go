@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/nursery"
@@ -100,6 +101,7 @@ func (p *Pool) persist(ctx context.Context, s *shelf) (*nursery.Worker, error) {
 // birth raises one worker, when it is its turn. A birth that has begun goes on when ctx ends, since the nursery
 // does not stop: it keeps its turn until then, and what was born is buried.
 func (p *Pool) birth(ctx context.Context, s *shelf, spec nursery.Spec) (*nursery.Worker, error) {
+	ordered := time.Now()
 	select {
 	case p.births <- struct{}{}:
 	case <-ctx.Done():
@@ -111,6 +113,7 @@ func (p *Pool) birth(ctx context.Context, s *shelf, spec nursery.Spec) (*nursery
 		w, err := p.spawn(context.WithoutCancel(ctx), spec)
 		<-p.births
 		s.note(err)
+		p.count(time.Since(ordered), err)
 		if err != nil {
 			failed <- err
 			return
@@ -129,6 +132,18 @@ func (p *Pool) birth(ctx context.Context, s *shelf, spec nursery.Spec) (*nursery
 		return nil, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// count counts a birth.
+func (p *Pool) count(took time.Duration, err error) {
+	switch {
+	case err == nil:
+		p.Metrics.Born(took)
+	case errors.As(err, new(nursery.RefusedError)):
+		p.Metrics.Stillborn("worker")
+	default:
+		p.Metrics.Stillborn("nursery")
 	}
 }
 

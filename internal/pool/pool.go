@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sandboxd/sandboxd/internal/metrics"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 )
 
@@ -27,6 +28,8 @@ type Kind struct {
 
 // Pool has one line of ready workers for each kind.
 type Pool struct {
+	Metrics *metrics.Metrics // set before Run; nil: nothing is counted
+
 	spawn   Spawn
 	log     *slog.Logger
 	births  chan struct{} // one token for each birth that may be under way

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sandboxd/sandboxd/internal/jail"
+	"github.com/sandboxd/sandboxd/internal/metrics"
 	"github.com/sandboxd/sandboxd/internal/nursery"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/wire"
@@ -245,5 +246,42 @@ func TestLeaseOfItsOwn(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(asked), fmt.Sprint([]int64{memory, memory / 2, memory}); got != want {
 		t.Errorf("workers were jailed with %s, want %s", got, want)
+	}
+}
+
+// TestBirthsAreCounted: by what failed, and with how long they took.
+func TestBirthsAreCounted(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	births := []error{nursery.RefusedError("no READY within 5s"), errors.New("the nursery is gone"), nil}
+	p := pool.New(func(context.Context, nursery.Spec) (*nursery.Worker, error) {
+		err := births[0]
+		births = births[1:]
+		return &nursery.Worker{Socket: w}, err
+	}, []pool.Kind{{Name: "default", Spec: spec}}, 1, slog.New(slog.DiscardHandler))
+	p.Metrics = metrics.New([]string{"default"})
+	for i, fails := range []bool{true, true, false} {
+		if _, err := p.Lease(t.Context(), "default", memory); (err != nil) != fails {
+			t.Errorf("lease %d: %v", i, err)
+		}
+	}
+	got := make(map[string]float64)
+	for _, f := range p.Metrics.Gather(metrics.State{}) {
+		for _, m := range f.Metric {
+			got[f.GetName()+fmt.Sprint(m.Label)] = m.Counter.GetValue() + float64(m.Histogram.GetSampleCount())
+		}
+	}
+	var words []string
+	for key, n := range got {
+		if strings.HasPrefix(key, "sandboxd_worker_birth_") && n == 1 {
+			words = append(words, key)
+		}
+	}
+	if len(words) != 3 {
+		t.Errorf("counted once: %v; want a birth, one that failed by the worker, and one by the nursery", words)
 	}
 }

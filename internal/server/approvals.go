@@ -16,12 +16,19 @@ import (
 // approve asks for an answer about a call of the run: its gateway, if that wants to be asked, and whoever looks at what waits. It
 // returns the first answer, or a denial when none came in time; an error only if ctx ended first. The wall clock stands still.
 func (r *run) approve(ctx context.Context, q approval.Request) (approval.Answer, error) {
+	answer, asked, err := r.decided(ctx, q)
+	r.metrics.Answered(got(ctx, answer, asked, err))
+	return answer, err
+}
+
+// decided is approve; asked says that the request was before somebody.
+func (r *run) decided(ctx context.Context, q approval.Request) (answer approval.Answer, asked bool, err error) {
 	q.Run, q.Caller = r.account.ID, r.caller.user()
 	defer r.watcher.hold(q.Server + "." + q.Tool)()
 	ctx, answered := context.WithCancelCause(ctx)
 	defer answered(nil)
 	var id string
-	answer, err := r.desk.Ask(ctx, q, func(q approval.Request) {
+	answer, err = r.desk.Ask(ctx, q, func(q approval.Request) {
 		id = q.ID
 		if err := r.recordRequest(ctx, q); err != nil {
 			answered(err)
@@ -39,12 +46,12 @@ func (r *run) approve(ctx context.Context, q approval.Request) (approval.Answer,
 		})
 	})
 	if err != nil {
-		return approval.Answer{}, context.Cause(ctx)
+		return approval.Answer{}, id != "", context.Cause(ctx)
 	}
 	if id == "" { // it was answered before, or there was no room for it
-		return answer, nil
+		return answer, false, nil
 	}
-	return answer, r.recordAnswer(ctx, q, answer)
+	return answer, true, r.recordAnswer(ctx, q, answer)
 }
 
 // askGateway asks the gateway whose run it is. What is no clear answer is none: others can answer still, or it expires.

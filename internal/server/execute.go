@@ -56,7 +56,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent, Task: p.Intent, Constraints: p.Constraints,
 			Caller:  policy.Caller{UID: x.caller.UID, GID: x.caller.Groups[0], Gateway: x.client},
 			Catalog: servers, Limits: limits, Gateway: x.peer,
-			Policy: x.policy.Load().Policy, Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Log: x.log,
+			Policy: x.policy.Load().Policy, Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Metrics: x.metrics, Log: x.log,
 		},
 		began: time.Now(),
 	}
@@ -200,6 +200,7 @@ func (r *run) refused(ctx context.Context, err error) {
 			Hint:    "another profile may do with less: initialize lists them",
 		})
 	case errors.As(err, &busy):
+		r.metrics.Busy(busy.Reason)
 		r.end(sandboxd.OutcomeBusy, &sandboxd.Error{
 			Message:      "no worker for this run: " + busy.Error(),
 			Hint:         "try again later, or with fewer runs at once",
@@ -217,6 +218,7 @@ const retryAfter = time.Second
 
 // overQuota ends a run that is one too many of its caller's this minute.
 func (r *run) overQuota(wait time.Duration) {
+	r.metrics.Busy("quota")
 	r.end(sandboxd.OutcomeBusy, &sandboxd.Error{
 		Message: fmt.Sprintf("no worker for this run: the caller has started the %d programs a minute that the policy allows",
 			r.account.Policy.Limits().RunsPerMinute),

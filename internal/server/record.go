@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/audit"
@@ -51,13 +50,12 @@ func (r *run) record() {
 	for _, c := range r.result.Calls {
 		states[string(c.State)]++
 	}
-	milliseconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 	stats := r.result.Stats
 	err := r.audit.AppendLate(context.Background(), audit.RunEnd{
 		Run: r.account.ID, Outcome: string(r.result.Outcome), Calls: states,
 		Usage: audit.Usage{
-			Wall: milliseconds(stats.WallMS), CPU: milliseconds(stats.CPUMS), Tools: milliseconds(stats.ToolMS),
-			Approvals: milliseconds(stats.ApprovalMS), PeakMemory: stats.PeakMemory,
+			Wall: duration(stats.WallMS), CPU: duration(stats.CPUMS), Tools: duration(stats.ToolMS),
+			Approvals: duration(stats.ApprovalMS), PeakMemory: stats.PeakMemory,
 		},
 	})
 	if err != nil {
@@ -81,17 +79,22 @@ func (r *run) recordAnswer(ctx context.Context, q approval.Request, a approval.A
 	if r.audit == nil {
 		return nil
 	}
-	e := audit.ApprovalAnswer{ID: a.ID, Run: r.account.ID, N: q.N, Answer: "denied", Scope: string(a.Scope), Reason: a.Reason}
-	switch {
-	case a.Approved:
-		e.Answer = "approved"
-	case a.Peer == nil:
-		e.Answer = "expired"
-	}
+	e := audit.ApprovalAnswer{ID: a.ID, Run: r.account.ID, N: q.N, Answer: answerWord(a), Scope: string(a.Scope), Reason: a.Reason}
 	if p := a.Peer; p != nil {
 		e.By = &audit.Peer{UID: p.UID, GID: p.GID, PID: p.PID}
 	}
 	return r.audit.Append(ctx, e)
+}
+
+// answerWord is an answer to what was asked, in a word.
+func answerWord(a approval.Answer) string {
+	switch {
+	case a.Approved:
+		return "approved"
+	case a.Peer == nil:
+		return "expired"
+	}
+	return "denied"
 }
 
 func (c Caller) peer() audit.Peer { return audit.Peer{UID: c.UID, GID: c.Groups[0], PID: c.PID} }

@@ -57,6 +57,7 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		return r.close()
 	}
 	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
+	r.metrics.Lease(r.profile.Name, w.Warm)
 	r.result.Isolation, err = Isolation(w.Report(), w.Layers(), r.profile, r.config.Isolation.AllowMissing)
 	if err != nil {
 		r.refused(ctx, err)
@@ -264,6 +265,7 @@ func (r *run) close() *sandboxd.Result {
 		r.result.Stats.WallMS = max(r.result.Stats.WallMS-r.result.Stats.ApprovalMS, 0)
 	}
 	r.record()
+	r.measured()
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
 		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
 	return &r.result

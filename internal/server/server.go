@@ -19,6 +19,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/broker"
 	"github.com/sandboxd/sandboxd/internal/config"
 	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/metrics"
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
@@ -31,9 +32,10 @@ type Parts struct {
 	Profiles map[string]profile.Profile
 	Proved   map[string]*sandboxd.Isolation // of each profile's workers, what gateways are told
 	Pool     *pool.Pool
-	Policy   *policy.Policy // as it was read from Config.Policy
-	Guard    *guard.Guard   // nil: there is none
-	Audit    *audit.Log     // nil: nothing is recorded
+	Policy   *policy.Policy   // as it was read from Config.Policy
+	Guard    *guard.Guard     // nil: there is none
+	Audit    *audit.Log       // nil: nothing is recorded
+	Metrics  *metrics.Metrics // nil: nothing is counted
 	Version  string
 	Log      *slog.Logger
 }
@@ -48,6 +50,7 @@ type Server struct {
 	pool     *pool.Pool
 	guard    *guard.Guard
 	audit    *audit.Log
+	metrics  *metrics.Metrics
 	log      *slog.Logger
 	memory   *semaphore.Weighted
 	refusals *semaphore.Weighted
@@ -85,7 +88,7 @@ func New(p Parts) (*Server, error) {
 	ending, end := context.WithCancel(context.Background())
 	s := &Server{
 		config: p.Config, allowed: allowed, profiles: p.Profiles, proved: p.Proved, pool: p.Pool,
-		guard: p.Guard, audit: p.Audit, log: p.Log, version: p.Version,
+		guard: p.Guard, audit: p.Audit, metrics: p.Metrics, log: p.Log, version: p.Version,
 		memory:   semaphore.NewWeighted(p.Config.Gateways.Memory),
 		refusals: semaphore.NewWeighted(maxRefusals),
 		slots:    newSlots(p.Config.Runs),

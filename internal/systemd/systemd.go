@@ -12,12 +12,13 @@ import (
 
 // FileDescriptorNames of the sockets.
 const (
-	ClientSocket = "client" // for gateways
-	AdminSocket  = "admin"  // for administrators
+	ClientSocket  = "client"  // for gateways
+	AdminSocket   = "admin"   // for administrators
+	MetricsSocket = "metrics" // for Prometheus
 )
 
 // Sockets are those that the process was started with; nil where there was none.
-type Sockets struct{ Client, Admin *net.UnixListener }
+type Sockets struct{ Client, Admin, Metrics *net.UnixListener }
 
 // Listeners returns the sockets that the process was started with. One under any other name is an error: something would wait on it
 // for ever.
@@ -27,14 +28,14 @@ func Listeners() (Sockets, error) {
 	if err != nil {
 		return s, fmt.Errorf("take sockets from the service manager: %w", err)
 	}
-	places := map[string]**net.UnixListener{ClientSocket: &s.Client, AdminSocket: &s.Admin}
+	places := map[string]**net.UnixListener{ClientSocket: &s.Client, AdminSocket: &s.Admin, MetricsSocket: &s.Metrics}
 	for name, listeners := range named {
 		for _, l := range listeners {
 			unix, ok := l.(*net.UnixListener)
 			place := places[name]
 			if place == nil || !ok || *place != nil {
-				return Sockets{}, fmt.Errorf("socket %q from the service manager: want one Unix stream socket named %q, and at most one named %q",
-					name, ClientSocket, AdminSocket)
+				return Sockets{}, fmt.Errorf("socket %q from the service manager: want one Unix stream socket named %q, and at most one named %q and one named %q",
+					name, ClientSocket, AdminSocket, MetricsSocket)
 			}
 			unix.SetUnlinkOnClose(false) // its path is the service manager's
 			*place = unix

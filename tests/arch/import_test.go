@@ -22,6 +22,7 @@ var levels = map[string]int{
 	"internal/evidence":   0,
 	"internal/guard":      0,
 	"internal/jail":       0,
+	"internal/metrics":    0,
 	"internal/js":         0,
 	"internal/rawjson":    0,
 	"internal/redact":     0,
@@ -106,8 +107,8 @@ var reserved = []struct {
 		"one package knows the engine"},
 	{[]string{"golang.org/x/sys"}, []string{"internal/jail", "internal/cgroup", "internal/nursery", "internal/systemd"},
 		"raw system calls are for those that confine, spawn or speak to the service manager"},
-	{[]string{"net/http"}, []string{"internal/guard", "internal/upstream", "internal/codemode", "examples/tracker", "examples/guard"},
-		"only the guard dials out; upstream and codemode are on sandboxctl's side, and examples are servers"},
+	{[]string{"net/http"}, []string{"internal/guard", "internal/metrics", "internal/upstream", "internal/codemode", "examples/tracker", "examples/guard"},
+		"only the guard dials out; metrics serve (TestMetricsDialNothing), upstream and codemode are on sandboxctl's side, and examples are servers"},
 	{[]string{"os/exec"}, []string{"internal/nursery", "internal/upstream", "cmd/sandboxctl", "packaging/stage"},
 		"only the nursery starts processes; upstream, sandboxctl's private daemon and what makes packages are on the person's side"},
 	{[]string{"plugin", "C"}, nil, "nothing is loaded at run time, and there is no cgo"},
@@ -167,19 +168,52 @@ func TestOnlyTheNurseryStartsProcesses(t *testing.T) {
 
 // TestDaemonStartsAndDialsNothing follows the daemon's whole dependency graph.
 func TestDaemonStartsAndDialsNothing(t *testing.T) {
-	only := map[string]string{"os/exec": "internal/nursery", "net/http": "internal/guard"}
+	only := map[string][]string{
+		"os/exec": {module + "/internal/nursery"},
+		// expfmt reads a header with it: which form a scraper wants.
+		"net/http": {module + "/internal/guard", module + "/internal/metrics", "github.com/prometheus/common/expfmt"},
+	}
 	for _, p := range list(t, "-deps", "./cmd/sandboxd") {
 		if p.Standard {
 			continue
 		}
 		path, isOurs := ours(p.ImportPath)
 		for imported, by := range only {
-			if slices.Contains(p.Imports, imported) && (!isOurs || path != by) {
-				t.Errorf("%s, which sandboxd links, imports %s: only %s may", p.ImportPath, imported, by)
+			if slices.Contains(p.Imports, imported) && !slices.Contains(by, p.ImportPath) {
+				t.Errorf("%s, which sandboxd links, imports %s: only %v may", p.ImportPath, imported, by)
 			}
 		}
 		if isOurs && slices.Contains([]string{"internal/codemode", "internal/pins", "internal/upstream"}, path) {
 			t.Errorf("sandboxd links %s, which is sandboxctl's", path)
+		}
+	}
+}
+
+// TestMetricsDialNothing lists what internal/metrics takes of net and net/http: what serves, and nothing that dials.
+func TestMetricsDialNothing(t *testing.T) {
+	may := []string{
+		"net.Listener", "net.SplitHostPort", "net.TCPAddr",
+		"http.ErrServerClosed", "http.Error", "http.HandlerFunc", "http.MethodGet", "http.Protocols", "http.Request", "http.ResponseWriter", "http.Server",
+		"http.StatusForbidden", "http.StatusInternalServerError", "http.StatusMethodNotAllowed", "http.StatusNotFound",
+	}
+	for _, p := range list(t, "./internal/metrics") {
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				x, ok := s.X.(*ast.Ident)
+				if ok && (x.Name == "net" || x.Name == "http") && !slices.Contains(may, x.Name+"."+s.Sel.Name) {
+					t.Errorf("%s: %s.%s: metrics are served, and dial nothing", fset.Position(s.Pos()), x.Name, s.Sel.Name)
+				}
+				return true
+			})
 		}
 	}
 }

@@ -163,6 +163,7 @@ func TestSocketActivationErrors(t *testing.T) {
 		{"another name", "web", nil, `socket "web" from the service manager: want one Unix stream socket named "client"`},
 		{"the same name twice", "client:client", nil, `socket "client" from the service manager`},
 		{"two for administrators", "client:admin:admin", nil, `socket "admin" from the service manager`},
+		{"two for metrics", "client:metrics:metrics", nil, `socket "metrics" from the service manager`},
 		{"for administrators alone", "admin", nil, "no socket to serve"},
 		{"with --admin", "client:admin", []string{"--admin", "/tmp/never"}, "--admin, and a socket from the service manager"},
 		{"no name", "", nil, "from the service manager"},
