@@ -11,8 +11,8 @@ import (
 )
 
 // TestStarvedMachine runs honest programs, several at once, on processors that others want more of. Threads are
-// preempted anywhere then: a worker must need none that it does not have, and no limit may be met by waiting. It does
-// not run beside other tests, whose deadlines it would break.
+// preempted anywhere then: a worker must need none that it does not have, and no limit may be met by waiting. It must
+// not run beside other tests, whose deadlines it would break: tests/run keeps it for the end.
 func TestStarvedMachine(t *testing.T) {
 	s := newStage(t, "", "-")
 	for range 8 {
