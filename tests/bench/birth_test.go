@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { daemon.Main(m) }
 
-// BenchmarkBirth raises and buries workers, one after the other, jailed and unjailed in turn.
+// BenchmarkBirth raises and buries workers, one after the other, jailed and unjailed in turn, and a program that does nothing.
 func BenchmarkBirth(b *testing.B) {
 	arms := []struct {
 		name   string
@@ -26,7 +26,7 @@ func BenchmarkBirth(b *testing.B) {
 		{name: "unjailed", client: nurseryOf(b, daemon.Binaries(b, "sandboxd_unjailed"))},
 	}
 	spec := nursery.Spec{Jail: jail.Spec{LandlockABI: 1, MemoryBytes: 256 << 20, CPUSeconds: 6}, CPUs: 1, PIDs: 24}
-	births := 0
+	births, idle := 0, newNothing(b)
 	for b.Loop() {
 		births++
 		for i := range arms {
@@ -42,6 +42,7 @@ func BenchmarkBirth(b *testing.B) {
 			}
 			arms[i].cpu += time.Duration(exit.CPUMicros) * time.Microsecond
 		}
+		idle.run(b)
 	}
 	b.ReportMetric(0, "ns/op")
 	for _, a := range arms {
@@ -49,6 +50,9 @@ func BenchmarkBirth(b *testing.B) {
 		b.ReportMetric(milliseconds(quantile(a.wall, 0.99)), a.name+"-p99-ms")
 		b.ReportMetric(milliseconds(a.cpu)/float64(births), a.name+"-worker-cpu-ms")
 	}
+	b.ReportMetric(milliseconds(idle.p50()), "nothing-p50-ms")
+	b.ReportMetric(milliseconds(idle.cpu)/float64(births), "nothing-cpu-ms")
+	b.ReportMetric(float64(arms[0].cpu)/float64(idle.cpu), "cpu-nothing-ratio")
 }
 
 func nurseryOf(b *testing.B, bin string) *nursery.Client {

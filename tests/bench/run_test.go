@@ -72,6 +72,7 @@ func BenchmarkReturnOne(b *testing.B) {
 		floor.took = append(floor.took, openLoop(b, echo, task{}, 100, 10*time.Millisecond)...)
 	}
 	report(b, append(samples, floor))
+	b.ReportMetric(float64(quantile(samples[0].took, 0.5))/float64(quantile(floor.took, 0.5)), "p50-echo-ratio")
 }
 
 // BenchmarkTop3 is the top three over five listings of 225 KB from client to client: a closed loop of one.
@@ -167,7 +168,9 @@ func BenchmarkColdLease(b *testing.B) {
 	d := daemon.Start(b, daemon.Options{Config: "pool: {default: 0}\n"})
 	c := d.Dial(b, sandboxd.Options{})
 	var took []time.Duration
+	idle := newNothing(b)
 	for b.Loop() {
+		idle.run(b)
 		r, err := c.Execute(context.Background(), sandboxd.Program{Source: "return 1"})
 		if err != nil || r.Outcome != sandboxd.OutcomeOK {
 			b.Fatal(err, r)
@@ -177,4 +180,6 @@ func BenchmarkColdLease(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(milliseconds(quantile(took, 0.50)), "p50-ms")
 	b.ReportMetric(milliseconds(quantile(took, 0.99)), "p99-ms")
+	b.ReportMetric(milliseconds(idle.p50()), "nothing-p50-ms")
+	b.ReportMetric(float64(quantile(took, 0.5))/float64(idle.p50()), "p50-nothing-ratio")
 }

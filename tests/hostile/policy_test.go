@@ -101,7 +101,15 @@ return [before, await by(tools.s.switch), await by(tools.s.never)]`})
 	t.Logf("%d runs had the one, %d the other; it was read %d times, and refused %d times", made.Load(), refused.Load(),
 		strings.Count(s.Log(), "msg=policy file="), strings.Count(s.Log(), "not reloaded"))
 	g.Close()
+	for before := -1; before != reloads(s); time.Sleep(500 * time.Millisecond) { // the last one goes on, as does one that came meanwhile
+		before = reloads(s)
+	}
 	s.finish(t)
+}
+
+// reloads counts how often a policy was read, taken into force or not.
+func reloads(s *stage) int {
+	return strings.Count(s.Log(), "msg=policy file=") + strings.Count(s.Log(), "not reloaded")
 }
 
 // TestQuotasAreOfCallers makes more calls than a caller may make in a minute, over several connections and runs. Whatever is refused in
