@@ -106,12 +106,17 @@ func (o *toolsOptions) chosen(s pins.State, names []string) ([]kept, error) {
 	return all, nil
 }
 
-func (o *toolsOptions) list(_ context.Context, file pins.File, names []string) error {
+// seen reads them.
+func (o *toolsOptions) seen(file pins.File, names []string) ([]kept, error) {
 	s, err := file.Read()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all, err := o.chosen(s, names)
+	return o.chosen(s, names)
+}
+
+func (o *toolsOptions) list(_ context.Context, file pins.File, names []string) error {
+	all, err := o.seen(file, names)
 	if err != nil {
 		return err
 	}
@@ -136,11 +141,7 @@ func (o *toolsOptions) list(_ context.Context, file pins.File, names []string) e
 }
 
 func (o *toolsOptions) diff(_ context.Context, file pins.File, names []string) error {
-	s, err := file.Read()
-	if err != nil {
-		return err
-	}
-	all, err := o.chosen(s, names)
+	all, err := o.seen(file, names)
 	if err != nil {
 		return err
 	}
