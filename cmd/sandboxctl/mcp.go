@@ -178,9 +178,9 @@ func readToken(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	token := string(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")))
+	token, ok := ownfile.Secret(text)
 	switch {
-	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case !ok:
 		return "", fmt.Errorf("%s is no token: it has more than one line, a space, or what is not ASCII", path)
 	case len(token) < minToken:
 		return "", fmt.Errorf("%s has %d characters, and must have %d at least: openssl rand -hex 32 makes some", path, len(token), minToken)

@@ -2,14 +2,14 @@ package guard
 
 import (
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/sandboxd/sandboxd/internal/ownfile"
 )
 
 const (
@@ -33,24 +33,20 @@ func readKey(name string) (string, error) {
 	} else if !filepath.IsAbs(name) {
 		return "", fmt.Errorf("%q is a relative path: write an absolute one", name)
 	}
-	text, err := readFile(path, maxKey, func(info fs.FileInfo) error {
-		owner := info.Sys().(*syscall.Stat_t).Uid
-		switch {
-		case owner != 0 && int(owner) != os.Geteuid():
+	text, err := ownfile.ReadIf(path, maxKey, func(info fs.FileInfo) error {
+		if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
 			return fmt.Errorf("%s belongs to user %d: chown it to the daemon's user or to root", path, owner)
-		case info.Mode().Perm()&shared != 0:
-			return fmt.Errorf("%s has the mode %04o, so that others can read or change it: chmod 0600 %s", path, info.Mode().Perm(), path)
 		}
-		return nil
+		return ownfile.Closed(path, info, shared)
 	})
 	if err != nil {
 		return "", err
 	}
-	key := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	if key == "" {
+	key, ok := ownfile.Secret(text)
+	switch {
+	case key == "":
 		return "", fmt.Errorf("%s is empty", path)
-	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	case !ok:
 		return "", fmt.Errorf("%s is no key: it has more than one line, a space, or what is not ASCII", path)
 	}
 	return key, nil
@@ -61,7 +57,7 @@ func readCA(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := readFile(path, maxCA, func(fs.FileInfo) error { return nil })
+	text, err := ownfile.ReadIf(path, maxCA, func(fs.FileInfo) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -70,31 +66,4 @@ func readCA(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s has no certificate in PEM", path)
 	}
 	return pool, nil
-}
-
-// readFile reads a regular file whole: what it asks of the file, it asks of the one that is open.
-func readFile(path string, most int64, check func(fs.FileInfo) error) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // open(2) of a FIFO would wait for its writer
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	if err := check(info); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(text)) > most {
-		return nil, errors.New(path + " is longer than " + fmt.Sprint(most) + " bytes")
-	}
-	return text, nil
 }

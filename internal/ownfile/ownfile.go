@@ -1,4 +1,4 @@
-// Package ownfile reads and replaces files that are nobody else's.
+// Package ownfile reads files that others must not have a hand in, and replaces them.
 package ownfile
 
 import (
@@ -8,38 +8,61 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
 // Read reads a regular file of this user that nobody else can read or change. One of more than most bytes is an error; no error
 // shows what is in it.
 func Read(path string, most int64) ([]byte, error) {
+	return ReadIf(path, most, func(info fs.FileInfo) error {
+		if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() {
+			return fmt.Errorf("%s belongs to user %d, not to user %d", path, owner, os.Geteuid())
+		}
+		return Closed(path, info, 0o077)
+	})
+}
+
+// Closed refuses a file whose mode has one of the bits that others must not have.
+func Closed(path string, info fs.FileInfo, shared fs.FileMode) error {
+	if info.Mode().Perm()&shared != 0 {
+		return fmt.Errorf("%s has the mode %04o, so that others can read or change it: chmod 0600 %s", path, info.Mode().Perm(), path)
+	}
+	return nil
+}
+
+// ReadIf reads a regular file of at most so many bytes, if check lets it: what that is asked, it is asked of the file that is open,
+// whatever the path may name later.
+func ReadIf(path string, most int64, check func(fs.FileInfo) error) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // open(2) of a FIFO would wait for its writer
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat() // of the file that is open, whatever the path may name later
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	switch {
-	case !info.Mode().IsRegular():
+	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", path)
-	case int(owner) != os.Geteuid():
-		return nil, fmt.Errorf("%s belongs to user %d, not to user %d", path, owner, os.Geteuid())
-	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s has the mode %04o, so that others can read or change it: chmod 0600 %s", path, info.Mode().Perm(), path)
+	}
+	if err := check(info); err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case int64(len(text)) > most:
+	}
+	if int64(len(text)) > most {
 		return nil, fmt.Errorf("%s is longer than %d bytes", path, most)
 	}
 	return text, nil
+}
+
+// Secret is what a file with one secret has, without the end of its line; false: it has more than one line, a space, or what is not ASCII.
+func Secret(text []byte) (secret string, ok bool) {
+	secret = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	return secret, !strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Replace puts a file with mode 0600 in the place of the one at path, or of none: whoever reads it meanwhile, and whatever fails, finds

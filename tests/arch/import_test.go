@@ -15,6 +15,7 @@ import (
 var levels = map[string]int{
 	"internal/js/weburl": -1, // a part of the library that knows no engine
 	"internal/near":      -1, // what the engine and the daemon both word their errors with
+	"internal/ownfile":   -1, // how secrets are read, and what is kept for one user
 
 	"internal/approval":   0,
 	"internal/audit":      0,
@@ -29,8 +30,6 @@ var levels = map[string]int{
 	"internal/strictyaml": 0,
 	"internal/typescript": 0,
 	"internal/wire":       0,
-
-	"internal/ownfile": 0,
 
 	"internal/catalog": 1,
 	"internal/nursery": 1,
