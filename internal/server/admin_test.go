@@ -109,7 +109,10 @@ func TestAdminAnswers(t *testing.T) {
 	ask(t, admin, "status", struct{}{}, &ours)
 	ask(t, gateway, "status", struct{}{}, &theirs)
 	decides := ours.Deciding
-	ours.Deciding = nil
+	if v := ours.Serving; v == nil || v.Gateways != 0 || v.Recent == nil || v.Callers == nil || len(v.Leases) != len(s.profiles) {
+		t.Errorf("serving: %+v", v)
+	}
+	ours.Deciding, ours.Serving = nil, nil
 	if ours.Version != "test" || fmt.Sprint(ours) != fmt.Sprint(theirs) || decides == nil || decides.Guard != nil || decides.Audit != nil {
 		t.Errorf("status: %+v %+v, for gateways %+v", ours, decides, theirs)
 	}
@@ -123,7 +126,7 @@ func TestAdminRefuses(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"initialize", `{}`, rpc.CodeUnknownMethod, "there are: approvals/list, approvals/show, approvals/decide, policy/reload, status"},
+		{"initialize", `{}`, rpc.CodeUnknownMethod, "there are: approvals/list, approvals/show, approvals/decide, policy/reload, runs/list, runs/show, status"},
 		{"execute", `{"source":"return 1"}`, rpc.CodeUnknownMethod, "unknown method"},
 		{"cancel", `{"run":"x"}`, rpc.CodeUnknownMethod, "unknown method"},
 		{"approvals/list", `{"all":true}`, rpc.CodeInvalidParams, `unknown field "all"`},
