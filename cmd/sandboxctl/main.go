@@ -46,6 +46,7 @@ func root() *cobra.Command {
 	c.AddCommand(configCommand())
 	c.AddCommand(doctorCommand())
 	c.AddCommand(statusCommand())
+	c.AddCommand(runsCommand())
 	c.AddCommand(auditCommand())
 	c.AddCommand(policyCommand())
 	c.AddCommand(approvalsCommand())
