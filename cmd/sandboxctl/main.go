@@ -47,6 +47,7 @@ func root() *cobra.Command {
 	c.AddCommand(doctorCommand())
 	c.AddCommand(statusCommand())
 	c.AddCommand(runsCommand())
+	c.AddCommand(topCommand())
 	c.AddCommand(auditCommand())
 	c.AddCommand(policyCommand())
 	c.AddCommand(approvalsCommand())
