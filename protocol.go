@@ -335,7 +335,7 @@ type CallReport struct {
 	Waits    string    `json:"waits_for,omitempty"` // while the run goes on: turn, guard, approval or tool
 	Decision string    `json:"decision,omitempty"`
 	Rule     string    `json:"rule,omitempty"`
-	Reason   string    `json:"reason,omitempty"` // of the decision
+	Reason   string    `json:"reason,omitempty"` // of the decision, where its words can't quote arguments
 	Verdict  string    `json:"verdict,omitempty"`
 	Approved string    `json:"approved_by,omitempty"`
 	// Class is what refused it (deny, check, limit, policy, guard, approval, audit), or what failed: the tool, by its own or its gateway's

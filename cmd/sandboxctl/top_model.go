@@ -216,7 +216,11 @@ func (m *topModel) head() []topLine {
 	if g := deciding.Guard; g != nil {
 		guard = fmt.Sprintf("breaker %s, %d in flight", g.Breaker, g.InFlight)
 	}
-	add("decisions  guard %s   approvals %d waiting", guard, deciding.Approvals)
+	audit := "none"
+	if a := deciding.Audit; a != nil {
+		audit = fmt.Sprintf("%d events", a.Events)
+	}
+	add("decisions  guard %s   approvals %d waiting   audit %s", guard, deciding.Approvals, audit)
 	_, failing := statusRows(s, m.last.at)
 	for _, f := range failing {
 		lines = append(lines, topLine{"failing    " + printable(f[1]), lookBad})

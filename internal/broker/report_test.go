@@ -83,3 +83,14 @@ func TestReportIsBounded(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestReportQuotesNoGuard: what a guard says of a call may quote its arguments.
+func TestReportQuotesNoGuard(t *testing.T) {
+	s := newStage(t, "unknown: allow", nil)
+	s.guarded(t, func(weighed) string { return `{"verdict":"block","reason":"hunter2 is a password"}` })
+	s.call(t, toolCall("s", "send", `{"text":"hunter2"}`))
+	calls, _ := s.Report(time.Now(), time.Now(), 9)
+	if c := calls[0]; c.Class != "guard" || c.Verdict != "block" || c.Reason != "" || c.Guard == nil || c.Sent != nil {
+		t.Errorf("%+v", c)
+	}
+}

@@ -340,9 +340,11 @@ func (r *Run) deny(j *Judged) (over bool) {
 	}
 	e := r.calls[j.n-1]
 	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", j.refusal.rule, brief(j.refusal.reason, maxNote)
-	e.class, e.reason = j.refusal.by, j.refusal.reason
+	e.class, e.reason = j.refusal.by, brief(j.refusal.reason, maxReported)
+	if j.refusal.by == byCheck || j.refusal.by == byGuard && j.verdict.Judged { // in words that may quote arguments
+		e.reason = ""
+	}
 	if j.refusal.by == byCheck {
-		e.reason = "" // it may quote arguments
 		return false
 	}
 	r.denied++

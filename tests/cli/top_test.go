@@ -269,3 +269,27 @@ func TestTopWantsATerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestColours: a terminal gets them, unless NO_COLOR is set.
+func TestColours(t *testing.T) {
+	d := daemon.Start(t, daemon.Options{})
+	if _, err := d.Dial(t, sandboxd.Options{}).Execute(t.Context(), sandboxd.Program{Source: "return 1"}); err != nil {
+		t.Fatal(err)
+	}
+	ctl := filepath.Join(daemon.Binaries(t), "sandboxctl")
+	for _, c := range []struct {
+		env  []string
+		want bool
+	}{
+		{[]string{"-u", "NO_COLOR"}, true}, {[]string{"NO_COLOR="}, true}, {[]string{"NO_COLOR=1"}, false}, {[]string{"-u", "NO_COLOR", "TERM=dumb"}, false},
+	} {
+		term := onTerminal(t, 24, 120, "env", append(c.env, ctl, "runs", "--socket", d.Admin)...)
+		term.shows(t, "default, test")
+		<-term.exited
+		term.mu.Lock()
+		if got := strings.Contains(term.shown.strange, "colour 32"); got != c.want || !c.want && term.shown.strange != "" {
+			t.Errorf("%v: %q", c.env, term.shown.strange)
+		}
+		term.mu.Unlock()
+	}
+}
