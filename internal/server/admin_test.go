@@ -404,6 +404,7 @@ func FuzzAdmin(f *testing.F) {
 		request("approvals/decide", `{"id":"ABCDEF","approve":true,"scope":"run","reason":"x"}`),
 		request("approvals/decide", `{"id":"","approve":true}`), request("approvals/decide", `{"approve":false,"id":null}`),
 		request("approvals/decide", `{"id":"A","approve":true,"approve":false}`), request("approvals/decide", `[]`),
+		request("runs/list", `{"limit":-1}`), request("runs/list", `{}`), request("runs/show", `{"run":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`), request("runs/show", `{}`),
 		request("policy/reload", `{}`), request("status", `{}`), request("initialize", `{}`), request("execute", `{"source":"return 1"}`),
 		`{"jsonrpc":"2.0","method":"approvals/decide","params":{"id":"A","approve":true}}`, `{"jsonrpc":"2.0","id":1,"result":{"approve":true}}`,
 		strings.Repeat(request("approvals/list", `{}`)+"\n", 20), "\x00", "[]", request("status", strings.Repeat(`{"a":`, 600)),

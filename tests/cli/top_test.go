@@ -283,7 +283,7 @@ func TestColours(t *testing.T) {
 	}{
 		{[]string{"-u", "NO_COLOR"}, true}, {[]string{"NO_COLOR="}, true}, {[]string{"NO_COLOR=1"}, false}, {[]string{"-u", "NO_COLOR", "TERM=dumb"}, false},
 	} {
-		term := onTerminal(t, 24, 120, "env", append(c.env, ctl, "runs", "--socket", d.Admin)...)
+		term := onTerminal(t, 24, 160, "env", append(c.env, ctl, "runs", "--socket", d.Admin)...)
 		term.shows(t, "default, test")
 		<-term.exited
 		term.mu.Lock()
