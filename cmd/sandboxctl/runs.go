@@ -51,7 +51,7 @@ In a bar, · waits for its turn, ░ for the guard, ▒ for an approval, and █
 
 // command is one that takes n arguments, asks a daemon, and prints to o.out.
 func (o *runsOptions) command(use, short string, n int, do func(ctx context.Context, a *admin, args []string) error) *cobra.Command {
-	c := verb(use, short, n, n, func(c *cobra.Command, args []string) error {
+	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
 		a, err := dialAdmin(c.Context(), o.socket)
 		if err != nil {
 			return err
@@ -61,7 +61,6 @@ func (o *runsOptions) command(use, short string, n int, do func(ctx context.Cont
 		err = do(c.Context(), a, args)
 		return errors.Join(err, o.out.Flush())
 	})
-	return c
 }
 
 func (o *runsOptions) list(ctx context.Context, a *admin, _ []string) error {

@@ -17,8 +17,9 @@ func statusCommand() *cobra.Command {
 	socket, json := "", false
 	c := &cobra.Command{
 		Use: "status", Short: "Show how the daemon does: its workers, policy, guard and audit log", DisableFlagsInUseLine: true,
-		Long: `Show how the daemon does: runs, workers, calls that wait for an approval, the policy in force, and whether the guard and the audit log
-work. It asks at the daemon's socket for administrators.
+		Long: `Show how the daemon does: runs, gateways, callers, workers with their leases and the layers that confine them, how runs ended and the
+last of them, calls that wait for an approval, the policy in force, and whether the guard and the audit log work. It asks at the daemon's
+socket for administrators.
 
 Exit codes:
   0  the daemon answered, and all of that works
