@@ -187,6 +187,7 @@ type StatusResult struct {
 	Pool    []PoolStatus `json:"pool"`
 
 	Deciding *Deciding `json:"deciding,omitempty"` // for administrators only
+	Serving  *Serving  `json:"serving,omitempty"`  // for administrators only
 }
 
 // Deciding is the state of what decides on calls.
@@ -249,4 +250,106 @@ type PoolStatus struct {
 	Size    int    `json:"size"`              // to be ready
 	Ready   int    `json:"ready"`             // that are
 	Failing string `json:"failing,omitempty"` // why the last birth failed
+}
+
+// Serving is whom the daemon serves, and with what. What adds up does so since the daemon's start.
+type Serving struct {
+	Gateways int            `json:"gateways"` // that are connected
+	Callers  []CallerStatus `json:"callers"`  // that have a run, or wait for one
+	Leases   []LeaseStatus  `json:"leases"`   // of each profile's workers
+	Ended    []Tally        `json:"ended"`    // runs, by their outcome
+	Calls    []Tally        `json:"calls"`    // of the runs that have ended, by their state
+	Recent   []RunSummary   `json:"recent"`   // the runs that ended last, the newest first
+}
+
+// CallerStatus is one who has runs.
+type CallerStatus struct {
+	Caller string `json:"caller"` // by the kernel's account
+	Runs   int    `json:"runs"`   // and those that wait to be one
+}
+
+// LeaseStatus is what became of one profile's workers.
+type LeaseStatus struct {
+	Profile   string     `json:"profile"`
+	Leased    int        `json:"leased"`              // have a run now
+	Warm      int64      `json:"warm"`                // were ready before they were asked for
+	Cold      int64      `json:"cold"`                // were waited for
+	Isolation *Isolation `json:"isolation,omitempty"` // as in initialize
+}
+
+// Tally is how many there are of something.
+type Tally struct {
+	Of string `json:"of"`
+	N  int64  `json:"n"`
+}
+
+// RunSummary is a run in a list: one that goes on, or one of the last that have ended.
+type RunSummary struct {
+	Run       string    `json:"run"`
+	Caller    string    `json:"caller"`            // by the kernel's account
+	Gateway   string    `json:"gateway,omitempty"` // as it calls itself
+	Profile   string    `json:"profile"`
+	Began     time.Time `json:"began_at"` // when it was asked for
+	ElapsedMS float64   `json:"elapsed_ms"`
+	Outcome   Outcome   `json:"outcome,omitempty"` // absent: it goes on
+	Doing     string    `json:"doing,omitempty"`   // if it does
+	Calls     int       `json:"calls"`
+	Out       int       `json:"out"` // of these, at the gateway
+	Failed    int       `json:"failed"`
+	Denied    int       `json:"denied"`
+}
+
+// RunsParams ask for a list of runs.
+type RunsParams struct {
+	Limit int `json:"limit,omitempty"` // the most that are listed, up to MaxRuns; 0: MaxRuns
+}
+
+// MaxRuns is how many runs a list has at most.
+const MaxRuns = 512
+
+// RunList has the runs that go on, the oldest first, and then those that ended last, the newest first.
+type RunList struct {
+	Runs []RunSummary `json:"runs"`
+	More int          `json:"more,omitempty"` // that the daemon knows as well
+}
+
+// ShowRunParams ask for one run.
+type ShowRunParams struct {
+	Run string `json:"run"`
+}
+
+// RunReport is all that the daemon remembers of a run: nothing of what its program, arguments, results and errors say.
+type RunReport struct {
+	RunSummary
+	Stats    Stats        `json:"stats"` // all zero while it goes on
+	Timeline []CallReport `json:"timeline"`
+	More     int          `json:"more,omitempty"` // calls after those
+}
+
+// CallReport is one call of a run, with its times.
+type CallReport struct {
+	N        int       `json:"n"`
+	Server   string    `json:"server"`
+	Tool     string    `json:"tool"`
+	State    CallState `json:"state"`
+	Waits    string    `json:"waits_for,omitempty"` // while the run goes on: turn, guard, approval or tool
+	Decision string    `json:"decision,omitempty"`
+	Rule     string    `json:"rule,omitempty"`
+	Reason   string    `json:"reason,omitempty"` // of the decision, where its words can't quote arguments
+	Verdict  string    `json:"verdict,omitempty"`
+	Approved string    `json:"approved_by,omitempty"`
+	// Class is what refused it (deny, check, limit, policy, guard, approval, audit), or what failed: the tool, by its own or its gateway's
+	// word, or the gateway, which could not be asked or gave no answer that can be used.
+	Class    string  `json:"class,omitempty"`
+	AtMS     float64 `json:"at_ms"` // when the program asked for it
+	Guard    *Span   `json:"guard,omitempty"`
+	Approval *Span   `json:"approval,omitempty"`
+	Sent     *Span   `json:"sent,omitempty"` // from dispatch to answer
+	Bytes    int64   `json:"bytes"`          // of the result
+}
+
+// Span is a time within a run, counted from its beginning. One that goes on is counted until now.
+type Span struct {
+	AtMS float64 `json:"at_ms"`
+	MS   float64 `json:"ms"`
 }

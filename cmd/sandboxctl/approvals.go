@@ -110,13 +110,15 @@ func (o *approvalsOptions) watch(ctx context.Context, a *admin) error {
 }
 
 func (o *approvalsOptions) showCommand() *cobra.Command {
-	return o.command("show ID", "Show one request, with all of its arguments", 1, func(ctx context.Context, a *admin, args []string) error {
+	c := o.command("show ID", "Show one request, with all of its arguments", 1, func(ctx context.Context, a *admin, args []string) error {
 		q, err := o.find(ctx, a, args[0])
 		if err != nil {
 			return err
 		}
 		return o.printOne(q)
 	})
+	c.ValidArgsFunction = o.completions
+	return c
 }
 
 func (o *approvalsOptions) answerCommand(approve bool) *cobra.Command {
@@ -143,6 +145,7 @@ func (o *approvalsOptions) answerCommand(approve bool) *cobra.Command {
 		}
 		return o.printDecision(d, q)
 	})
+	c.ValidArgsFunction = o.completions
 	c.Flags().StringVar(&p.Scope, "scope", sandboxd.ScopeCall, "what it is for: this call, or run: also each later one of the same tool with the same arguments, in this run")
 	c.Flags().StringVar(&p.Reason, "reason", "", "for the program, and for the audit log: `TEXT`")
 	return c

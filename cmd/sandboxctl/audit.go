@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/audit"
@@ -23,7 +22,7 @@ type auditOptions struct {
 	log  string
 	json bool
 	out  *bufio.Writer
-	tint bool // standard output is a terminal that shows colours
+	tint palette
 }
 
 func auditCommand() *cobra.Command {
@@ -49,7 +48,7 @@ Exit codes:
 func (o *auditOptions) command(use, short string, least, most int, do func(ctx context.Context, args []string) error) *cobra.Command {
 	return verb(use, short, least, most, func(c *cobra.Command, args []string) error {
 		o.out = bufio.NewWriter(c.OutOrStdout())
-		o.tint = term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		o.tint = tints(os.Stdout)
 		err := do(c.Context(), args)
 		if failed := o.out.Flush(); failed != nil && err == nil {
 			err = fmt.Errorf("print the audit log: %w", failed)

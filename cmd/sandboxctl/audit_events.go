@@ -231,7 +231,7 @@ func (o *auditOptions) printEvent(r audit.Record, since time.Time) error {
 		}
 	}
 	line := fmt.Sprintf("%s  %-16s  %s", when, e.Kind, what)
-	if text := e.describe(palette(o.tint)); text != "" {
+	if text := e.describe(o.tint); text != "" {
 		line = strings.TrimRight(line, " ") + "  " + text
 	}
 	_, err := o.out.WriteString(strings.TrimRight(line, " ") + "\n")

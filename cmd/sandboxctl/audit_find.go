@@ -20,8 +20,10 @@ import (
 )
 
 func (o *auditOptions) showCommand() *cobra.Command {
-	return o.command("show RUN", "Show all that is known of a run, as a timeline", 1, 1,
+	c := o.command("show RUN", "Show all that is known of a run, as a timeline", 1, 1,
 		func(ctx context.Context, args []string) error { return o.show(ctx, args[0]) })
+	c.ValidArgsFunction = new(runsOptions).completions // of the daemon at the usual socket, if it answers
+	return c
 }
 
 func (o *auditOptions) show(ctx context.Context, run string) error {

@@ -34,6 +34,7 @@ func (o *daemonOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.profile, "profile", "", "profile of limits and jail (default \"default\")")
 	f.StringVar(&o.policy, "policy", "", "try a policy, by a private daemon that decides by it: a file, or a directory of them")
 	f.StringVar(&o.socket, "socket", "", "the daemon's socket (default $SANDBOXD_SOCKET, else "+sandboxd.DefaultSocket+")")
+	_ = c.RegisterFlagCompletionFunc("profile", o.completeProfiles) // fails for a flag that is not there, or has one
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the log of a private daemon and what MCP servers write to standard error")
 }
 

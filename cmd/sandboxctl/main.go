@@ -46,6 +46,8 @@ func root() *cobra.Command {
 	c.AddCommand(configCommand())
 	c.AddCommand(doctorCommand())
 	c.AddCommand(statusCommand())
+	c.AddCommand(runsCommand())
+	c.AddCommand(topCommand())
 	c.AddCommand(auditCommand())
 	c.AddCommand(policyCommand())
 	c.AddCommand(approvalsCommand())

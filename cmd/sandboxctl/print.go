@@ -130,6 +130,21 @@ func visible(text string) string {
 	}, text)
 }
 
+// tints says whether colours may go to a file: to a terminal that shows them, unless NO_COLOR is set (https://no-color.org).
+func tints(f *os.File) palette {
+	return palette(term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+}
+
+// printSafeJSON is printJSON with what a program chose escaped, so that it is as safe on a terminal as it is elsewhere.
+func printSafeJSON(w io.Writer, object any) error {
+	var text bytes.Buffer
+	if err := printJSON(&text, object); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, printableLines(text.String()))
+	return err
+}
+
 // printJSON writes one JSON object for people and programs.
 func printJSON(w io.Writer, object any) error {
 	e := json.NewEncoder(w)

@@ -43,6 +43,7 @@ Exit codes:
 	jailToo := false
 	show := o.command("show NAME|FILE", "Print all that a profile sets, as a file that could stand in its place", 1, 1,
 		func(args []string) error { return o.show(args[0], jailToo) })
+	show.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return profilesIn(o.dir) }
 	show.Flags().BoolVar(&jailToo, "jail", false, "and, as comments, the jail that each of its workers enters")
 	c.AddCommand(
 		o.command("list", "List the profiles that there are, and where each is from", 0, 0,

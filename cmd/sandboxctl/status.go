@@ -17,8 +17,9 @@ func statusCommand() *cobra.Command {
 	socket, json := "", false
 	c := &cobra.Command{
 		Use: "status", Short: "Show how the daemon does: its workers, policy, guard and audit log", DisableFlagsInUseLine: true,
-		Long: `Show how the daemon does: runs, workers, calls that wait for an approval, the policy in force, and whether the guard and the audit log
-work. It asks at the daemon's socket for administrators.
+		Long: `Show how the daemon does: runs, gateways, callers, workers with their leases and the layers that confine them, how runs ended and the
+last of them, calls that wait for an approval, the policy in force, and whether the guard and the audit log work. It asks at the daemon's
+socket for administrators.
 
 Exit codes:
   0  the daemon answered, and all of that works
@@ -54,7 +55,7 @@ func showStatus(ctx context.Context, out io.Writer, socket string, json bool) er
 	}
 	rows, failing := statusRows(s, time.Now())
 	if json {
-		err = printJSON(out, s)
+		err = printSafeJSON(out, s)
 	} else {
 		err = printRows(out, append(rows, failing...))
 	}
@@ -88,14 +89,41 @@ func statusRows(s sandboxd.StatusResult, now time.Time) (rows, failing []row) {
 
 	add("sandboxd", "%s", s.Version)
 	add("runs", "%d running, %d waiting", s.Running, s.Waiting)
+	serving := s.Serving
+	if serving == nil { // an older daemon
+		serving = &sandboxd.Serving{}
+	} else {
+		add("gateways", "%d connected", serving.Gateways)
+	}
+	for _, c := range serving.Callers {
+		add("caller", "%s: %d runs", c.Caller, c.Runs)
+	}
+	leases := make(map[string]sandboxd.LeaseStatus)
+	for _, l := range serving.Leases {
+		leases[l.Profile] = l
+	}
 	for _, p := range s.Pool {
-		if p.Size == 0 && p.Failing == "" {
-			continue // none is kept ready
+		l := leases[p.Profile]
+		if p.Size == 0 && p.Failing == "" && l.Warm+l.Cold == 0 {
+			continue // none is kept ready, and none was asked for
 		}
-		add("workers", "%s: %d of %d ready", p.Profile, p.Ready, p.Size)
+		text := fmt.Sprintf("%s: %d of %d ready", p.Profile, p.Ready, p.Size)
+		if l.Profile != "" {
+			text += fmt.Sprintf("; %d leased, since the start %d warm and %d cold", l.Leased, l.Warm, l.Cold)
+		}
+		add("workers", "%s", text)
+		if l.Isolation != nil {
+			add("layers", "%s: %s", p.Profile, describeLayers(*l.Isolation))
+		}
 		if p.Failing != "" {
 			fails("workers of %s are not born: %s", p.Profile, p.Failing)
 		}
+	}
+	if len(serving.Ended) > 0 {
+		add("ended", "%s; calls: %s", tallied(serving.Ended), tallied(serving.Calls))
+	}
+	for _, r := range serving.Recent {
+		add("recent", "%s", runLine(r, false))
 	}
 	d := s.Deciding
 	add("approvals", "%d calls wait", d.Approvals)
@@ -123,4 +151,16 @@ func statusRows(s sandboxd.StatusResult, now time.Time) (rows, failing []row) {
 		}
 	}
 	return rows, failing
+}
+
+// tallied is counts in words, and none if there are none.
+func tallied(counts []sandboxd.Tally) string {
+	var parts []string
+	for _, c := range counts {
+		parts = append(parts, fmt.Sprintf("%s %d", strings.ReplaceAll(c.Of, "_", " "), c.N))
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }

@@ -105,7 +105,7 @@ func outcome(ctx context.Context, run *Run, j *Judged, response rpc.Response, re
 		failed(ctx, run, j, tooLong(run, body), byUs, reply)
 		return
 	}
-	run.settle(j, sandboxd.CallSucceeded, len(body), "")
+	run.settle(j, sandboxd.CallSucceeded, len(body), "", "")
 	read := run.trail.begin(j.n)
 	reply(wire.Result{ID: j.n, Form: answer.form}, body)
 	read(body)
@@ -147,10 +147,11 @@ func failed(ctx context.Context, run *Run, j *Judged, message string, said bool,
 		message = "the tool failed without saying why"
 	}
 	var result []byte
+	class := classGateway
 	if said {
-		result = clean
+		result, class = clean, classTool
 	}
-	run.settle(j, sandboxd.CallFailed, 0, message)
+	run.settle(j, sandboxd.CallFailed, 0, message, class)
 	read := run.trail.begin(j.n)
 	reply(wire.Result{ID: j.n, Form: wire.FormFailed}, []byte(message))
 	read(result)

@@ -72,6 +72,13 @@ type entry struct {
 	placed    bool          // it has one of the places
 	turn      chan struct{} // closed when all before it have passed
 	passed    bool          // it went out, or will not, or waits for a person: the next one may
+
+	// for the report
+	asked           time.Time
+	guard, approval span
+	back            time.Time // from the gateway
+	reason          string
+	class           string
 }
 
 // A LimitError ends the run: the program asked for more calls than it may make.
@@ -101,7 +108,7 @@ func (r *Run) Admit(batch []wire.Call) error {
 	for _, c := range batch {
 		r.calls = append(r.calls, &entry{
 			Call:      sandboxd.Call{N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted},
-			arguments: len(c.Args), turn: make(chan struct{}),
+			arguments: len(c.Args), turn: make(chan struct{}), asked: time.Now(),
 		})
 		r.unsent += len(c.Args)
 	}
@@ -117,7 +124,7 @@ func (r *Run) Unsent(batch []wire.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range batch {
-		r.calls = append(r.calls, &entry{turn: make(chan struct{}), passed: true, Call: sandboxd.Call{
+		r.calls = append(r.calls, &entry{turn: make(chan struct{}), passed: true, asked: time.Now(), Call: sandboxd.Call{
 			N: len(r.calls) + 1, Server: c.Server, Tool: c.Tool, State: sandboxd.CallNotStarted,
 		}})
 	}
@@ -228,7 +235,7 @@ func (r *Run) note(j *Judged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.calls[j.n-1]
-	e.Decision, e.Rule = j.decision.Action.String(), j.decision.Rule
+	e.Decision, e.Rule, e.reason = j.decision.Action.String(), j.decision.Rule, j.decision.Reason
 	if j.verdict != nil {
 		e.Verdict = j.verdict.Verdict.String()
 	}
@@ -283,7 +290,9 @@ func (r *Run) dispatch(n int) bool {
 func (r *Run) back(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.calls[n-1].MS = milliseconds(time.Since(r.calls[n-1].sent))
+	e := r.calls[n-1]
+	e.back = time.Now()
+	e.MS = milliseconds(e.back.Sub(e.sent))
 	r.atWork--
 	if r.atWork == 0 {
 		r.toolTime += time.Since(r.since)
@@ -291,14 +300,14 @@ func (r *Run) back(n int) {
 }
 
 // settle records how a call ended that was sent, unless the run has. What its result brings into the run is there before the program has it.
-func (r *Run) settle(j *Judged, state sandboxd.CallState, bytes int, message string) {
+func (r *Run) settle(j *Judged, state sandboxd.CallState, bytes int, message, class string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
 	e := r.calls[j.n-1]
-	e.State, e.Bytes, e.Error = state, int64(bytes), brief(message, maxNote)
+	e.State, e.Bytes, e.Error, e.class = state, int64(bytes), brief(message, maxNote), class
 	e.labels = j.decision.Labels
 	for _, l := range e.labels {
 		if !slices.Contains(r.labels, l) {
@@ -331,6 +340,10 @@ func (r *Run) deny(j *Judged) (over bool) {
 	}
 	e := r.calls[j.n-1]
 	e.State, e.Decision, e.Rule, e.Error = sandboxd.CallDenied, "deny", j.refusal.rule, brief(j.refusal.reason, maxNote)
+	e.class, e.reason = j.refusal.by, brief(j.refusal.reason, maxReported)
+	if j.refusal.by == byCheck || j.refusal.by == byGuard && j.verdict.Judged { // in words that may quote arguments
+		e.reason = ""
+	}
 	if j.refusal.by == byCheck {
 		return false
 	}
@@ -388,22 +401,6 @@ func (r *Run) ToolTime() time.Duration {
 		return r.toolTime + time.Since(r.since)
 	}
 	return r.toolTime
-}
-
-// Progress counts calls, and names one that is at the gateway.
-func (r *Run) Progress() (asked, finished int, waitingFor string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.calls {
-		switch e.State {
-		case sandboxd.CallUnknown:
-			waitingFor = e.Server + "." + e.Tool
-		case sandboxd.CallNotStarted:
-		default:
-			finished++
-		}
-	}
-	return len(r.calls), finished, waitingFor
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -188,7 +188,7 @@ func TestClose(t *testing.T) {
 	}
 	r.dispatch(1)
 	r.dispatch(2)
-	r.settle(&Judged{n: 1}, sandboxd.CallSucceeded, 5, "")
+	r.settle(&Judged{n: 1}, sandboxd.CallSucceeded, 5, "", "")
 	r.deny(&Judged{n: 3, refusal: &refusal{byPolicy, "rule", "why"}})
 	if unknown := r.Close(); fmt.Sprint(unknown) != "[2]" {
 		t.Errorf("unknown calls: %v", unknown)
@@ -196,7 +196,7 @@ func TestClose(t *testing.T) {
 	if r.dispatch(4) {
 		t.Error("a call went out of a run that has ended")
 	}
-	r.settle(&Judged{n: 2}, sandboxd.CallSucceeded, 5, "")
+	r.settle(&Judged{n: 2}, sandboxd.CallSucceeded, 5, "", "")
 	r.deny(&Judged{n: 4, refusal: &refusal{byPolicy, "rule", "why"}})
 	if got := states(r); got != "[succeeded unknown denied not_started]" {
 		t.Errorf("states changed after the end: %s", got)

@@ -17,7 +17,9 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	j.evidence = run.trail.find(j.args.Value)
 	j.args.Value = nil // many times as large as the text, and what is left to do can take minutes
 	if run.Guard != nil && j.decision.Guard {
+		done := run.spend(j.n, guarding)
 		answer := run.Guard.Check(ctx, check(run, j))
+		done()
 		run.Metrics.Checked(run.ID, answer.Latency)
 		if ctx.Err() != nil {
 			return nil
@@ -83,7 +85,9 @@ func approve(ctx context.Context, run *Run, j *Judged) *refusal {
 	for _, f := range j.evidence {
 		request.Evidence = append(request.Evidence, fmt.Sprintf("%s, %s", f, run.toolOf(f.Call)))
 	}
+	done := run.spend(j.n, approving)
 	answer, err := run.Approve(ctx, request)
+	done()
 	if err != nil {
 		if ctx.Err() == nil {
 			run.log().Error("nobody could be asked to approve a call", "run", run.ID, "call", j.n, "error", err)

@@ -82,11 +82,15 @@ func (a *admin) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		return a.decide(r.Params, a.caller, a.caller.String()+", by the admin socket", all)
 	case "policy/reload":
 		return a.reloadPolicy(ctx, r.Params)
+	case "runs/list":
+		return a.listRuns(r.Params)
+	case "runs/show":
+		return a.showRun(r.Params)
 	case "status":
 		return a.status(r.Params)
 	}
 	return nil, rpc.Errorf(rpc.CodeUnknownMethod,
-		"unknown method %q; there are: approvals/list, approvals/show, approvals/decide, policy/reload, status", r.Method)
+		"unknown method %q; there are: approvals/list, approvals/show, approvals/decide, policy/reload, runs/list, runs/show, status", r.Method)
 }
 
 // show is one request that waits, whole.

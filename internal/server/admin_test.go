@@ -109,7 +109,10 @@ func TestAdminAnswers(t *testing.T) {
 	ask(t, admin, "status", struct{}{}, &ours)
 	ask(t, gateway, "status", struct{}{}, &theirs)
 	decides := ours.Deciding
-	ours.Deciding = nil
+	if v := ours.Serving; v == nil || v.Gateways != 0 || v.Recent == nil || v.Callers == nil || len(v.Leases) != len(s.profiles) {
+		t.Errorf("serving: %+v", v)
+	}
+	ours.Deciding, ours.Serving = nil, nil
 	if ours.Version != "test" || fmt.Sprint(ours) != fmt.Sprint(theirs) || decides == nil || decides.Guard != nil || decides.Audit != nil {
 		t.Errorf("status: %+v %+v, for gateways %+v", ours, decides, theirs)
 	}
@@ -123,7 +126,7 @@ func TestAdminRefuses(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"initialize", `{}`, rpc.CodeUnknownMethod, "there are: approvals/list, approvals/show, approvals/decide, policy/reload, status"},
+		{"initialize", `{}`, rpc.CodeUnknownMethod, "there are: approvals/list, approvals/show, approvals/decide, policy/reload, runs/list, runs/show, status"},
 		{"execute", `{"source":"return 1"}`, rpc.CodeUnknownMethod, "unknown method"},
 		{"cancel", `{"run":"x"}`, rpc.CodeUnknownMethod, "unknown method"},
 		{"approvals/list", `{"all":true}`, rpc.CodeInvalidParams, `unknown field "all"`},
@@ -401,6 +404,7 @@ func FuzzAdmin(f *testing.F) {
 		request("approvals/decide", `{"id":"ABCDEF","approve":true,"scope":"run","reason":"x"}`),
 		request("approvals/decide", `{"id":"","approve":true}`), request("approvals/decide", `{"approve":false,"id":null}`),
 		request("approvals/decide", `{"id":"A","approve":true,"approve":false}`), request("approvals/decide", `[]`),
+		request("runs/list", `{"limit":-1}`), request("runs/list", `{}`), request("runs/show", `{"run":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`), request("runs/show", `{}`),
 		request("policy/reload", `{}`), request("status", `{}`), request("initialize", `{}`), request("execute", `{"source":"return 1"}`),
 		`{"jsonrpc":"2.0","method":"approvals/decide","params":{"id":"A","approve":true}}`, `{"jsonrpc":"2.0","id":1,"result":{"approve":true}}`,
 		strings.Repeat(request("approvals/list", `{}`)+"\n", 20), "\x00", "[]", request("status", strings.Repeat(`{"a":`, 600)),

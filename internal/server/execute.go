@@ -66,6 +66,7 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 		Seed: seed, Now: now, TimeZone: zone.name,
 		Isolation: sandboxd.Isolation{Seccomp: "off", Cgroup: "off", Namespaces: []string{}, Rlimits: []string{}, Missing: []string{}},
 	}
+	x.ledger.begin(r)
 	x.slots.owe(1)
 	if e := screen(p.Source, limits); e != nil {
 		r.end(sandboxd.OutcomeInvalid, e)

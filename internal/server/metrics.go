@@ -13,9 +13,7 @@ import (
 func (s *Server) Measure() metrics.State {
 	m := metrics.State{Version: s.version, PolicyFailing: s.notReloaded.Load() != nil}
 	m.Running, m.Waiting = s.slots.counts()
-	s.mu.Lock()
-	m.Gateways = s.open
-	s.mu.Unlock()
+	m.Gateways = s.gateways()
 	for _, p := range s.pool.Status() {
 		m.Pool = append(m.Pool, metrics.Pool{Profile: p.Profile, Size: p.Size, Ready: p.Ready, Failing: p.Failing != ""})
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandboxd/sandboxd"
@@ -35,6 +36,7 @@ type run struct {
 	started time.Time               // when its worker was leased
 	stop    context.CancelCauseFunc // ends the run, and says why
 	begun   bool                    // it is in the audit log
+	leased  atomic.Bool             // for the ledger
 	worker  *pool.Worker
 	watcher *watcher
 	calls   sync.WaitGroup
@@ -58,6 +60,7 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 	}
 	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
 	r.metrics.Lease(r.profile.Name, w.Warm)
+	r.ledger.lease(r, w.Warm)
 	r.result.Isolation, err = Isolation(w.Report(), w.Layers(), r.profile, r.config.Isolation.AllowMissing)
 	if err != nil {
 		r.refused(ctx, err)
@@ -266,6 +269,7 @@ func (r *run) close() *sandboxd.Result {
 	}
 	r.record()
 	r.measured()
+	r.ledger.end(r)
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
 		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
 	return &r.result

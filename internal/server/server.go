@@ -58,6 +58,7 @@ type Server struct {
 	quotas   *broker.Quotas
 	kernel   *kernelLog
 	desk     *approval.Desk
+	ledger   *ledger
 	version  string
 	ending   context.Context // ends when runs must
 	end      context.CancelFunc
@@ -96,6 +97,7 @@ func New(p Parts) (*Server, error) {
 		desk: approval.NewDesk(approval.Limits{
 			Pending: p.Config.Approvals.Pending, PerCaller: p.Config.Approvals.PerCaller, Wait: p.Config.Approvals.Wait,
 		}),
+		ledger: newLedger(),
 		ending: ending, end: end,
 		idle: time.Now(),
 	}
@@ -264,6 +266,13 @@ func (s *Server) connected(n int) bool {
 	s.open += n
 	s.idle = time.Now()
 	return true
+}
+
+// gateways is how many are connected.
+func (s *Server) gateways() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 // Idle is how long no gateway has been connected.

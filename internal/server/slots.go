@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/sandboxd/sandboxd/internal/config"
@@ -135,6 +136,13 @@ func (s *slots) settle() {
 
 // idle is closed when nothing runs, nothing will, and all was answered.
 func (s *slots) idle() <-chan struct{} { return s.empty }
+
+// perCaller is how many runs and waits each caller has.
+func (s *slots) perCaller() map[uint32]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.callers)
+}
 
 func (s *slots) counts() (running, waiting int) {
 	s.mu.Lock()

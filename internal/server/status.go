@@ -1,11 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/profile"
 )
 
 // status is the daemon's state, as gateways get it.
@@ -22,7 +25,7 @@ func (a *admin) status(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	r := a.state()
-	r.Deciding = a.deciding()
+	r.Deciding, r.Serving = a.deciding(), a.serving()
 	return r, nil
 }
 
@@ -33,6 +36,25 @@ func (s *Server) state() sandboxd.StatusResult {
 		r.Pool = append(r.Pool, sandboxd.PoolStatus(p))
 	}
 	return r
+}
+
+// maxRecent is how many runs that have ended a status has.
+const maxRecent = 5
+
+func (s *Server) serving() *sandboxd.Serving {
+	names := make(callerNames)
+	v := &sandboxd.Serving{Gateways: s.gateways(), Callers: []sandboxd.CallerStatus{}, Recent: s.ledger.recent(names, maxRecent)}
+	for uid, runs := range s.slots.perCaller() {
+		v.Callers = append(v.Callers, sandboxd.CallerStatus{Caller: names.of(uid), Runs: runs})
+	}
+	slices.SortFunc(v.Callers, func(a, b sandboxd.CallerStatus) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), strings.Compare(a.Caller, b.Caller))
+	})
+	v.Leases, v.Ended, v.Calls = s.ledger.counts(profile.Names(s.profiles))
+	for i := range v.Leases {
+		v.Leases[i].Isolation = s.proved[v.Leases[i].Profile]
+	}
+	return v
 }
 
 func (s *Server) deciding() *sandboxd.Deciding {

@@ -224,19 +224,23 @@ func (w *watcher) progress() {
 // tell sends one run/progress. What waits for a person comes first: nothing but a person ends it.
 func (w *watcher) tell(ctx context.Context) {
 	r := w.run
-	asked, finished, waitingFor := r.account.Progress()
+	tally := r.account.Tally()
 	_, approval := w.approvals()
-	doing := "computing"
-	switch {
-	case approval != "":
-		doing = "waiting for approval of " + approval
-	case waitingFor != "":
-		doing = "waiting for " + waitingFor
-	}
 	r.notify(ctx, "run/progress", sandboxd.Progress{
 		Run: r.account.ID, Token: r.program.Token, ElapsedMS: since(r.began),
-		Calls: asked, Finished: finished, Doing: doing,
+		Calls: tally.Calls, Finished: tally.Finished, Doing: doing(approval, tally.Tool),
 	})
+}
+
+// doing is what a run that has a worker does: it may have a call that waits for an approval, and one at its tool.
+func doing(approval, tool string) string {
+	switch {
+	case approval != "":
+		return "waiting for approval of " + approval
+	case tool != "":
+		return "waiting for " + tool
+	}
+	return "computing"
 }
 
 func (w *watcher) end() {

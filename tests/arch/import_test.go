@@ -110,6 +110,7 @@ var reserved = []struct {
 		"only the guard dials out; metrics serve (TestMetricsDialNothing), upstream and codemode are on sandboxctl's side, and examples are servers"},
 	{[]string{"os/exec"}, []string{"internal/nursery", "internal/upstream", "cmd/sandboxctl", "packaging/stage"},
 		"only the nursery starts processes; upstream, sandboxctl's private daemon and what makes packages are on the person's side"},
+	{[]string{"github.com/gdamore/tcell"}, []string{"cmd/sandboxctl"}, "terminals are the person's tool's"},
 	{[]string{"plugin", "C"}, nil, "nothing is loaded at run time, and there is no cgo"},
 }
 

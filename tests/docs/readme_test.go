@@ -34,6 +34,20 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+// TestBookIsWhole: docs/README.md leads to each page of docs/.
+func TestBookIsWhole(t *testing.T) {
+	book := read(t, "docs/README.md")
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "README.md" && !strings.Contains(book, "]("+name+")") {
+			t.Errorf("docs/README.md does not lead to %s", name)
+		}
+	}
+}
+
 // TestLinks finds the files that the documentation links to.
 func TestLinks(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))

@@ -34,7 +34,7 @@ func TestStage(t *testing.T) {
 		"completion.bash":       {"complete -o default -F __start_sandboxctl sandboxctl"},
 		"completion.zsh":        {"#compdef sandboxctl\n"},
 		"completion.fish":       {"complete -c sandboxctl"},
-		"sandboxctl.1.md":       {`% "SANDBOXCTL" "1" "2023-11-14" "sandboxd 1.2.3" "sandboxd"` + "\n# NAME\nsandboxctl \\- ", "\n## sandboxctl policy explain\n```\n", "\n# FILES\n"},
+		"sandboxctl.1.md":       {`% "SANDBOXCTL" "1" "2023-11-14" "sandboxd 1.2.3" "sandboxd"` + "\n# NAME\nsandboxctl \\- ", "\n## sandboxctl policy explain\n```\n", "\n## sandboxctl runs show\n", "\n## sandboxctl top\n", "\n**NO_COLOR**\n", "\n# FILES\n"},
 		"sandboxd.8.md":         {"\n# OPTIONS\n```\n  -admin PATH\n", "\n# SIGNALS\n"},
 		"sandboxd.yaml.5.md":    {"\n# DESCRIPTION\n", "\n**/etc/sandboxd/sandboxd.yaml.d/NAME.yaml**\n", "\n`audit.keep.files`\n: type: number; default: `1000`; bounds: 0 to 100000; "},
 		"sandboxd-policy.5.md":  {"\n# DESCRIPTION\n", "\n# Limits\n", "\n`calls_per_run`\n: counts: "},

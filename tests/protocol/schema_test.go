@@ -43,6 +43,8 @@ var methods = map[string]map[string]struct{ params, result any }{
 		"approvals/show":   {sandboxd.ShowParams{}, sandboxd.ApprovalRequest{}},
 		"approvals/decide": {sandboxd.DecideParams{}, sandboxd.DecideResult{}},
 		"policy/reload":    {nil, nil},
+		"runs/list":        {sandboxd.RunsParams{}, sandboxd.RunList{}},
+		"runs/show":        {sandboxd.ShowRunParams{}, sandboxd.RunReport{}},
 		"status":           {nil, sandboxd.StatusResult{}},
 	},
 	"DaemonRequest": {
