@@ -62,8 +62,9 @@ test262: ## a checkout of tc39/test262, DIR=…, against the known failures; ONL
 	go build -tags sandboxd_test262 -o bin/test262 ./tests/test262
 	bin/test262 -dir '$(DIR)' -only '$(ONLY)' $(if $(UPDATE),-update -docs docs/javascript.md)
 
-bench: ## the figures of docs/benchmarks.md; wants an idle machine
-	go test ./tests/bench -run '^$$' -bench . -benchtime $(BENCHTIME)
+bench: ## the figures of docs/benchmarks.md; wants an idle machine; UPDATE=1 writes the table on code mode
+	go test ./tests/bench ./tests/bench/gateways -p 1 -run '^$$' -bench . -benchtime $(BENCHTIME)
+	go test ./tests/bench/codemode -run '^$$' -bench . -benchtime 3x $(if $(UPDATE),-update)
 
 lint: ## go vet, gofmt and staticcheck
 	go vet ./...

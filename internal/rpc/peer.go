@@ -38,6 +38,7 @@ type Peer struct {
 	served  int
 	closed  error  // why no more calls can be answered; nil while they can
 	refusal *Error // what the other end said of the connection, not of a request
+	stalled error  // why we hung up on an end that did not read
 }
 
 // Options are what a peer does with the other end's calls, and its bounds. Handle must be set.
@@ -76,7 +77,7 @@ func New(conn net.Conn, o Options) *Peer {
 var ErrClosed = errors.New("the connection is closed")
 
 // Run reads until the connection or ctx ends, and returns when every handler has. It returns nil
-// when the other end hung up between two lines.
+// when the other end hung up between two lines, or this one did, unless that was because the other end did not read.
 func (p *Peer) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { p.conn.Close() })
@@ -86,10 +87,22 @@ func (p *Peer) Run(ctx context.Context) error {
 	stop()
 	p.conn.Close()
 	p.serving.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || (ctx.Err() != nil && errors.Is(err, net.ErrClosed)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.stalled != nil:
+		return p.stalled
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
 		return nil // a reset is a hang-up with messages of ours unread
 	}
 	return err
+}
+
+// stall notes why this end is about to hang up.
+func (p *Peer) stall(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stalled = err
 }
 
 func (p *Peer) read(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 )
@@ -39,6 +40,9 @@ func (p *Peer) write(ctx context.Context, build func(line []byte) ([]byte, error
 		return fmt.Errorf("write: %w", err)
 	}
 	if _, err := p.conn.Write(line); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			p.stall(fmt.Errorf("the other end did not read for %v: %w", p.options.WriteWait, err))
+		}
 		if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 			p.conn.Close() // else the other end did, and the reader has its last words to read
 		}

@@ -1,17 +1,11 @@
 package soak_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"math"
-	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"github.com/sandboxd/sandboxd/tests/daemon"
 )
@@ -26,55 +20,13 @@ type sample struct {
 
 func take(t testing.TB, d *daemon.Daemon, runs int) sample {
 	t.Helper()
-	memory := settled(t, d)
+	memory := d.Memory(t)
 	levels, nursery := d.Rest(t, poolSize), daemon.Nursery(t, d.PID)
 	return sample{
 		runs: runs, Levels: levels,
-		daemonThreads: status(t, d.PID, "Threads"), daemonMemory: memory,
-		nurseryThreads: status(t, nursery, "Threads"), nurseryMemory: status(t, nursery, "VmRSS"),
+		daemonThreads: daemon.Status(t, d.PID, "Threads"), daemonMemory: memory,
+		nurseryThreads: daemon.Status(t, nursery, "Threads"), nurseryMemory: daemon.Status(t, nursery, "VmRSS"),
 	}
-}
-
-// settled is the least memory that the daemon gets by with when garbage collections run one after the other. What is resident
-// else depends on where the last one left off, and is up to three times as much. They run because a gateway sends lines that
-// are refused, each of which was read into 256 KiB that are garbage then.
-func settled(t testing.TB, d *daemon.Daemon) int {
-	t.Helper()
-	conn, err := net.Dial("unix", d.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	line, answers := strings.Repeat("x", 200<<10)+"\n", bufio.NewReader(conn)
-	least := math.MaxInt
-	for inVain := 0; inVain < 100; inVain++ {
-		if _, err := io.WriteString(conn, line); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := answers.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Millisecond) // a collection ends before there is more garbage, and the runtime gives pages back
-		if now := status(t, d.PID, "VmRSS"); now < least {
-			least, inVain = now, 0
-		}
-	}
-	return least
-}
-
-// status is a number in /proc/PID/status (proc_pid_status(5)).
-func status(t testing.TB, pid int, key string) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "\n"+key+":")
-	var n int
-	if _, err := fmt.Sscan(rest, &n); err != nil {
-		t.Fatalf("%s of process %d: %v", key, pid, err)
-	}
-	return n
 }
 
 // judge compares the second half of the samples with the first, by their medians: what leaks is higher in the second half, and
