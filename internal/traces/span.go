@@ -59,21 +59,20 @@ func (s *Span) Text(key, value string) {
 	if len(value) > maxText {
 		value = value[:maxText]
 	}
-	value = strings.ToValidUTF8(value, "\ufffd")
-	s.attributes = append(s.attributes, attribute{key, attributeValue{Text: &value}})
+	s.attributes = append(s.attributes, attribute{key, attributeValue{Text: new(strings.ToValidUTF8(value, "\ufffd"))}})
 }
 
 // Number tells a number.
 func (s *Span) Number(key string, value int64) {
-	if s != nil {
-		s.attributes = append(s.attributes, attribute{key, attributeValue{Number: &value}})
+	if s != nil { // new has nothing allocated where s is nil
+		s.attributes = append(s.attributes, attribute{key, attributeValue{Number: new(value)}})
 	}
 }
 
 // Truth tells whether something is so.
 func (s *Span) Truth(key string, value bool) {
 	if s != nil {
-		s.attributes = append(s.attributes, attribute{key, attributeValue{Truth: &value}})
+		s.attributes = append(s.attributes, attribute{key, attributeValue{Truth: new(value)}})
 	}
 }
 
