@@ -48,6 +48,8 @@ func runCommand() *cobra.Command {
 The program is the body of an async function. It calls the tools of the MCP servers in CONFIG as
 tools.<server>.<tool>({...}), and returns its answer.
 
+A W3C trace context in the environment, TRACEPARENT, is what the run is a part of.
+
 Where no daemon listens, a private one is started for the run. It allows every call, or decides by --policy.
 
 ` + exitHelp,
@@ -127,9 +129,15 @@ func run(ctx context.Context, file string, o runOptions) error {
 	return print(result, o.output)
 }
 
+// maxTraceparent is what a daemon takes of a trace context: what is longer is none of today's.
+const maxTraceparent = 128
+
 // program reads the file and the options that go with it.
 func (o runOptions) program(file string) (sandboxd.Program, error) {
 	p := sandboxd.Program{Profile: o.profile, Progress: true, Intent: o.intent, Seed: o.seed, Now: o.now, TimeZone: o.zone}
+	if parent := os.Getenv("TRACEPARENT"); len(parent) <= maxTraceparent { // as OpenTelemetry has it for commands
+		p.Traceparent = parent
+	}
 	if o.output != "text" && o.output != "json" {
 		return p, usageError{fmt.Errorf("--output %q: there are text and json", o.output)}
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/server"
 	"github.com/sandboxd/sandboxd/internal/systemd"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // run is the daemon from its command line to its end.
@@ -92,6 +93,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if sockets.metrics != nil {
 		counts = metrics.New(profile.Names(profiles))
 	}
+	spans, err := newTraces(c, log)
+	if err != nil {
+		return err
+	}
 	record, err := openAudit(c.Audit, counts, log)
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		defer keepAudit(record, log)()
 	}
 	return serve(ctx, server.Parts{
-		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Metrics: counts, Version: version, Log: log,
+		Config: c, Profiles: profiles, Proved: proved, Policy: rules, Guard: judge, Audit: record, Metrics: counts, Traces: spans, Version: version, Log: log,
 	}, sockets, nursery, hangups)
 }
 
@@ -114,6 +119,18 @@ func newGuard(c config.Config) (*guard.Guard, error) {
 		return nil, c.Wrong(fmt.Errorf("guard.%w", err))
 	}
 	return g, nil
+}
+
+// newTraces sends spans to the configured collector; nil: there is none.
+func newTraces(c config.Config, log *slog.Logger) (*traces.Traces, error) {
+	if c.Traces.Endpoint == "" {
+		return nil, nil
+	}
+	t, err := traces.New(c.Traces, version, log)
+	if err != nil {
+		return nil, c.Wrong(fmt.Errorf("traces.%w", err))
+	}
+	return t, nil
 }
 
 // openAudit continues the audit log; nil: there is none.
@@ -252,6 +269,9 @@ func serve(ctx context.Context, parts server.Parts, l sockets, n *nursery.Client
 				stop()
 			}
 		})
+	}
+	if parts.Traces != nil {
+		background.Go(func() { parts.Traces.Run(served) })
 	}
 	if l.metrics != nil {
 		background.Go(func() {

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
+	"github.com/sandboxd/sandboxd/internal/traces"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -47,6 +49,12 @@ func BenchmarkAdded(b *testing.B) {
 	s.recorded(b)
 	rules, catalog, log := company(), servers("pay"), s.Audit
 	ctx := context.Background()
+	c := traces.Default()
+	c.Endpoint = "http://127.0.0.1:1" // nobody sends them: what finds no room is dropped
+	spans, err := traces.New(c, "", slog.Default())
+	if err != nil {
+		b.Fatal(err)
+	}
 
 	alone := func() (replied time.Time) {
 		pending, err := s.Gateway.Begin(ctx, "tools/call", sandboxd.ToolCall{
@@ -63,12 +71,13 @@ func BenchmarkAdded(b *testing.B) {
 		return time.Now()
 	}
 	// A run has 32 calls, as most have at the most: the account of each call is there for the next.
-	through := func(log *audit.Log) func() time.Time {
+	through := func(log *audit.Log, spans *traces.Traces) func() time.Time {
 		var run *Run
 		return func() (replied time.Time) {
 			if run == nil || len(run.calls) == 32 {
 				run = account(1000, 4)
 				run.Gateway, run.Policy, run.Catalog, run.Audit, run.Limits.ResultBytes = s.Gateway, rules, catalog, log, 1<<20
+				run.Span, _ = spans.Begin("run", "")
 			}
 			batch := []wire.Call{{ID: len(run.calls) + 1, Server: "pay", Tool: "refund", Args: []byte(args)}}
 			if err := run.Admit(batch); err != nil {
@@ -86,7 +95,7 @@ func BenchmarkAdded(b *testing.B) {
 		name string
 		do   func() (replied time.Time)
 		took []time.Duration
-	}{{name: "alone", do: alone}, {name: "judged", do: through(nil)}, {name: "recorded", do: through(log)}}
+	}{{name: "alone", do: alone}, {name: "judged", do: through(nil, nil)}, {name: "traced", do: through(nil, spans)}, {name: "recorded", do: through(log, nil)}}
 	for b.Loop() {
 		for i := range arms {
 			began := time.Now()
@@ -96,7 +105,7 @@ func BenchmarkAdded(b *testing.B) {
 		s.seen = s.seen[:0]
 		s.mu.Unlock()
 	}
-	b.ReportMetric(0, "ns/op") // of all three together
+	b.ReportMetric(0, "ns/op") // of all together
 	base := time.Duration(0)
 	for _, a := range arms {
 		slices.Sort(a.took)

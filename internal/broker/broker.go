@@ -2,6 +2,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/near"
 	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -22,12 +24,13 @@ type Reply func(wire.Result, []byte)
 // all if the run ended first. An error ends the run.
 func Do(ctx context.Context, run *Run, j Judged, reply Reply) error {
 	defer run.leave(j.n)
+	defer j.traced(run)
 	pass := sync.OnceFunc(func() { run.pass(j.n) })
 	defer pass()
 
 	// The guard, and people.
 	if j.refusal == nil {
-		j.refusal = weigh(ctx, run, &j, pass)
+		j.refusal = weigh(traces.With(ctx, j.span), run, &j, pass)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -66,10 +69,12 @@ func Do(ctx context.Context, run *Run, j Judged, reply Reply) error {
 
 // ask sends the call, lets the next one pass, and waits for the answer.
 func ask(ctx context.Context, run *Run, j *Judged, pass func()) (rpc.Response, error) {
+	span := j.span.Child("tools/call", traces.Client)
+	defer span.End()
 	pending, err := run.Gateway.Begin(ctx, "tools/call", sandboxd.ToolCall{
 		Run: run.ID, Token: run.Token, N: j.n, IdempotencyKey: run.key(j.n),
 		Server: j.server, Tool: j.tool, Arguments: j.args.JSON,
-		Origin: "code", Trigger: j.trigger, Traceparent: run.Traceparent,
+		Origin: "code", Trigger: j.trigger, Traceparent: cmp.Or(span.Traceparent(), run.Traceparent),
 	})
 	pass()
 	if err != nil {

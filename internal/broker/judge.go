@@ -12,6 +12,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/redact"
+	"github.com/sandboxd/sandboxd/internal/traces"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -28,6 +29,9 @@ type Judged struct {
 	had   policy.Run
 	reads []guard.Read
 	seen  *audit.Seen // nil: policy was not asked
+
+	span  *traces.Span // nil: the run is not traced
+	named bool         // the gateway announced the tool
 
 	// What Do learns.
 	evidence []evidence.Found
@@ -64,7 +68,7 @@ func Judge(ctx context.Context, run *Run, batch []wire.Call) []Judged {
 			return all[:i]
 		}
 		j := &all[i]
-		*j = Judged{n: call.ID, server: call.Server, tool: call.Tool}
+		*j = Judged{n: call.ID, server: call.Server, tool: call.Tool, span: run.Span.Child("call", traces.Internal)}
 		j.refusal = j.judge(run, call)
 		run.count(j)
 		run.note(j)
@@ -87,6 +91,7 @@ func (j *Judged) judge(run *Run, call wire.Call) *refusal {
 	if tool == nil && len(server.Tools) > 0 {
 		return &refusal{byCheck, "tools", server.UnknownTool(call.Tool)}
 	}
+	j.named = tool != nil
 	var err error
 	if j.args, err = policy.ReadArguments(call.Args); err != nil {
 		return &refusal{byCheck, "arguments", err.Error()}

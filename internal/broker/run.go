@@ -18,6 +18,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/policy"
 	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -26,9 +27,10 @@ type Run struct {
 	// set by its maker, then read-only
 	ID          string
 	Token       string
-	Traceparent string
-	Task        string   // the user's request; empty: nobody told it
-	Constraints []string // what the user ruled out
+	Traceparent string       // for others, while there is no span; empty: none
+	Span        *traces.Span // of the run; nil: it is not traced
+	Task        string       // the user's request; empty: nobody told it
+	Constraints []string     // what the user ruled out
 	Caller      policy.Caller
 	Catalog     *catalog.Catalog // of the servers that the program may name
 	Limits      sandboxd.Limits

@@ -1,12 +1,14 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/policy"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // weigh puts a call that policy does not deny to the guard, and to people if policy or the guard want that. The strictest answer counts.
@@ -17,10 +19,7 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	j.evidence = run.trail.find(j.args.Value)
 	j.args.Value = nil // many times as large as the text, and what is left to do can take minutes
 	if run.Guard != nil && j.decision.Guard {
-		done := run.spend(j.n, guarding)
-		answer := run.Guard.Check(ctx, check(run, j))
-		done()
-		run.Metrics.Checked(run.ID, answer.Latency)
+		answer := consult(ctx, run, j)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -35,6 +34,25 @@ func weigh(ctx context.Context, run *Run, j *Judged, pass func()) *refusal {
 	}
 	pass() // a person is slow: those behind it need not wait
 	return approve(ctx, run, j)
+}
+
+// consult asks the guard.
+func consult(ctx context.Context, run *Run, j *Judged) guard.Answer {
+	span := j.span.Child("guard", traces.Client)
+	defer span.End()
+	c := check(run, j)
+	c.Traceparent = cmp.Or(span.Traceparent(), run.Traceparent)
+	done := run.spend(j.n, guarding)
+	answer := run.Guard.Check(ctx, c)
+	done()
+	run.Metrics.Checked(run.ID, answer.Latency)
+	span.Text("sandboxd.verdict", answer.Verdict.String())
+	span.Number("sandboxd.attempts", int64(answer.Attempts))
+	span.Number("sandboxd.together", int64(answer.Together))
+	if !answer.Judged {
+		span.Fail("unavailable")
+	}
+	return answer
 }
 
 // said is what a guard did, and why.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandboxd/sandboxd/internal/guard"
 	"github.com/sandboxd/sandboxd/internal/profile"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 const maxPool = 512 // workers of a profile
@@ -74,6 +75,14 @@ func (c Config) checkSections() (wrong []error) {
 	case c.Guard.URL != "":
 		if err := c.Guard.Check(); err != nil {
 			wrong = append(wrong, fmt.Errorf("guard.%w", err))
+		}
+	}
+	switch {
+	case c.Traces.Endpoint == "" && c.Traces != traces.Default():
+		wrong = append(wrong, errors.New("traces: has no endpoint, and so tells nobody: give it one, or leave the section out"))
+	case c.Traces.Endpoint != "":
+		if err := c.Traces.Check(); err != nil {
+			wrong = append(wrong, fmt.Errorf("traces.%w", err))
 		}
 	}
 	if c.Audit.Path != NoAudit {

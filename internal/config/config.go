@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandboxd/sandboxd/internal/audit"
 	"github.com/sandboxd/sandboxd/internal/guard"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // Config is what the files amount to. docs/configuration.md describes each key.
@@ -21,6 +22,7 @@ type Config struct {
 	Guard     guard.Config   `yaml:"guard"`    // without url there is none
 	Audit     audit.Config   `yaml:"audit"`    // its path can be NoAudit
 	Metrics   Metrics        `yaml:"metrics"`
+	Traces    traces.Config  `yaml:"traces"` // without endpoint there are none
 	Isolation Isolation      `yaml:"isolation"`
 	Drain     time.Duration  `yaml:"drain"`     // the longest that a shutdown waits for runs
 	IdleExit  time.Duration  `yaml:"idle_exit"` // without a gateway; 0: never
@@ -90,6 +92,7 @@ func Default() Config {
 		Policy:    "/etc/sandboxd/policy.yaml",
 		Guard:     guard.Default(),
 		Audit:     audit.Default(),
+		Traces:    traces.Default(),
 		Drain:     30 * time.Second,
 		Log:       Log{Level: "info"},
 	}

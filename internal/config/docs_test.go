@@ -127,6 +127,9 @@ func hold(t *testing.T, row documented) {
 	if strings.HasPrefix(row.key, "guard.") {
 		base = "guard: {url: 'http://127.0.0.1:1'}\n"
 	}
+	if strings.HasPrefix(row.key, "traces.") {
+		base = "traces: {endpoint: 'http://127.0.0.1:1'}\n"
+	}
 	try := func(value string) error {
 		if row.kind == "list" {
 			value = "[" + value + "]"

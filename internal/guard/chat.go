@@ -54,7 +54,7 @@ var verdictSchema = json.RawMessage(`{"type":"json_schema","json_schema":{"name"
 
 func (c *chat) together() int { return 1 }
 
-func (c *chat) ask(ctx context.Context, r *remote, checks [][]byte) ([]ruling, error) {
+func (c *chat) ask(ctx context.Context, r *server, checks [][]byte) ([]ruling, error) {
 	check := inert(checks[0])
 	if len(check) > c.most {
 		return nil, &failure{why: fmt.Sprintf("the call has %d bytes as a model is shown it, more than %d, and is not judged in part",
@@ -73,7 +73,7 @@ func (c *chat) ask(ctx context.Context, r *remote, checks [][]byte) ([]ruling, e
 	return []ruling{readChat(text)}, nil
 }
 
-func (c *chat) post(ctx context.Context, r *remote, check []byte, plain bool) ([]byte, error) {
+func (c *chat) post(ctx context.Context, r *server, check []byte, plain bool) ([]byte, error) {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`

@@ -24,6 +24,7 @@ type Check struct {
 	Intent      string          // the user's request; empty if nobody told it
 	Trigger     string          // UserRequest or ToolResult
 	Constraints []string        // what the user or the operator ruled out
+	Traceparent string          // W3C trace context, for the request's header; empty: none
 	Context     Context
 }
 

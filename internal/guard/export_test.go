@@ -13,7 +13,7 @@ func NewOver(c Config, dial func(ctx context.Context, network, address string) (
 const (
 	MaxAnswer      = maxAnswer
 	MaxBatchAnswer = maxBatchAnswer
-	MaxHeader      = maxHeader
+	MaxHeader      = 16 << 10 // of internal/remote
 	MaxAbout       = maxAbout
 	NoBatchFor     = noBatchFor
 	Window         = window

@@ -19,10 +19,11 @@ const (
 
 // item is one check that waits for its ruling.
 type item struct {
-	run      string
-	body     []byte
-	deadline time.Time
-	done     chan ruling // takes exactly one, without blocking
+	run         string
+	traceparent string
+	body        []byte
+	deadline    time.Time
+	done        chan ruling // takes exactly one, without blocking
 
 	lane   *lane   // guarded by Guard.mu, like the next
 	flight *flight // nil: it waits in the lane
@@ -213,7 +214,8 @@ func (g *Guard) try(f *flight, once bool) ([]ruling, int, error) {
 			c.Retries += uint64(min(n-1, 1))
 			c.Batches += uint64(min(len(bodies)-1, 1))
 		})
-		rulings, err := g.api.ask(f.ctx, g.remote.Load(), bodies)
+		// A request has one trace context: that of who began it.
+		rulings, err := g.api.ask(f.ctx, g.server.Load().under(f.items[0].traceparent), bodies)
 		e := (*failure)(nil)
 		if !errors.As(err, &e) {
 			return rulings, n, err

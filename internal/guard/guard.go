@@ -12,19 +12,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sandboxd/sandboxd/internal/remote"
 )
 
 // Guard is the client of one judge. It may be used by many goroutines.
 type Guard struct {
 	// set by New, then read-only
 	config      Config
-	dial        dialer
+	dial        remote.Dialer
 	unavailable Verdict // what holds where there is none
 	by          string
 	api         api
 	places      chan struct{} // one for each request that may be in flight
 
-	remote  atomic.Pointer[remote] // Reload replaces it
+	server  atomic.Pointer[server] // Reload replaces it
 	breaker breaker
 	flights sync.WaitGroup
 
@@ -42,7 +44,7 @@ type api interface {
 	together() int
 	// ask makes one request, or one more where the server can't do what the first asked for. It returns a ruling for
 	// each check, in order, or a *failure for all of them.
-	ask(ctx context.Context, r *remote, checks [][]byte) ([]ruling, error)
+	ask(ctx context.Context, r *server, checks [][]byte) ([]ruling, error)
 }
 
 // New reads the key and the CA, and connects to nothing yet. An error begins with the key of the configuration that it
@@ -51,9 +53,7 @@ func New(c Config) (*Guard, error) {
 	return over(c, (&net.Dialer{Timeout: c.Timeout}).DialContext)
 }
 
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
-
-func over(c Config, dial dialer) (*Guard, error) {
+func over(c Config, dial remote.Dialer) (*Guard, error) {
 	at, err := c.check()
 	if err != nil {
 		return nil, err
@@ -63,16 +63,16 @@ func over(c Config, dial dialer) (*Guard, error) {
 		return nil, err
 	}
 	g := &Guard{
-		config: c, dial: dial, unavailable: Ask, by: at.name, api: &native{},
+		config: c, dial: dial, unavailable: Ask, by: at.Name, api: &native{},
 		places: make(chan struct{}, c.AtOnce), lanes: make(map[string]*lane),
 	}
 	if c.OnUnavailable == Block.String() {
 		g.unavailable = Block
 	}
 	if c.API == apiChat {
-		g.api, g.by = &chat{model: c.Model, most: c.ArgsBytes + maxAbout}, c.Model+" at "+at.name
+		g.api, g.by = &chat{model: c.Model, most: c.ArgsBytes + maxAbout}, c.Model+" at "+at.Name
 	}
-	g.remote.Store(r)
+	g.server.Store(r)
 	return g, nil
 }
 
@@ -87,7 +87,7 @@ func (g *Guard) Check(ctx context.Context, c Check) Answer {
 	case ctx.Err() != nil:
 		r.err = gone(ctx)
 	default:
-		r = g.wait(ctx, &item{run: c.Run, body: body, deadline: began.Add(g.config.Timeout), done: make(chan ruling, 1)})
+		r = g.wait(ctx, &item{run: c.Run, traceparent: c.Traceparent, body: body, deadline: began.Add(g.config.Timeout), done: make(chan ruling, 1)})
 	}
 	return g.answer(r, time.Since(began))
 }
@@ -116,7 +116,7 @@ func (g *Guard) answer(r ruling, latency time.Duration) Answer {
 	if r.err != nil {
 		a.Verdict, a.Judged, a.Reason = g.unavailable, false, "there is no verdict: "+printable(r.err.Error(), maxReason)
 	}
-	a.Reason = g.remote.Load().redact(a.Reason)
+	a.Reason = g.server.Load().redact(a.Reason)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.counts.add(a, r.err)
@@ -134,7 +134,7 @@ func (g *Guard) Reload() error {
 	if err != nil {
 		return err
 	}
-	g.remote.Swap(r).transport.CloseIdleConnections()
+	g.server.Swap(r).transport.CloseIdleConnections()
 	g.breaker.hurry()
 	return nil
 }
@@ -148,5 +148,5 @@ func (g *Guard) Close() {
 	}
 	g.mu.Unlock()
 	g.flights.Wait()
-	g.remote.Load().transport.CloseIdleConnections()
+	g.server.Load().transport.CloseIdleConnections()
 }

@@ -31,7 +31,7 @@ func (n *native) together() int {
 	return maxBatch
 }
 
-func (n *native) ask(ctx context.Context, r *remote, checks [][]byte) ([]ruling, error) {
+func (n *native) ask(ctx context.Context, r *server, checks [][]byte) ([]ruling, error) {
 	if len(checks) == 1 {
 		text, err := r.post(ctx, "/v1/guard", checks[0], maxAnswer)
 		if err != nil {

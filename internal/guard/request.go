@@ -10,29 +10,35 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sandboxd/sandboxd/internal/remote"
 )
 
 const (
 	maxAnswer      = 64 << 10 // a judge may not make us allocate more
 	maxBatchAnswer = 1 << 20
-	maxHeader      = 16 << 10
-	idle           = 30 * time.Second
 )
 
-// remote is how a judge is reached. It speaks HTTP by the transport alone: above that stand redirects, cookies and
-// proxies out of the environment, and none of them is wanted.
-type remote struct {
-	base      string
-	key       string
-	transport *http.Transport
+// server is how a judge is reached.
+type server struct {
+	base        string
+	key         string
+	traceparent string // of what is asked for; empty: none
+	transport   *http.Transport
+}
+
+// under is the same server, for what is asked for as a part of a trace.
+func (r *server) under(traceparent string) *server {
+	part := *r
+	part.traceparent = traceparent
+	return &part
 }
 
 // connect reads what the configuration names, and dials nothing.
-func connect(c Config, at endpoint, dial dialer) (*remote, error) {
-	r := &remote{base: at.base}
+func connect(c Config, at remote.Address, dial remote.Dialer) (*server, error) {
+	r := &server{base: at.Base}
 	if c.Key != "" {
 		key, err := readKey(c.Key)
 		if err != nil {
@@ -40,30 +46,12 @@ func connect(c Config, at endpoint, dial dialer) (*remote, error) {
 		}
 		r.key = key
 	}
-	roots, err := readCA(c.CA)
+	var err error
+	r.transport, err = remote.Transport(remote.Server{
+		Address: at, CA: c.CA, Timeout: c.Timeout, AtOnce: c.AtOnce, MaxAnswer: maxBatchAnswer, Dial: dial,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("ca: %w", err)
-	}
-	r.transport = &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if at.socket != "" {
-				network, address = "unix", at.socket
-			}
-			return dial(ctx, network, address)
-		},
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-		TLSHandshakeTimeout:    c.Timeout, // a dial can outlive the request that began it
-		DisableCompression:     true,      // what is read is what was sent, and no bomb
-		MaxIdleConns:           c.AtOnce,
-		MaxIdleConnsPerHost:    c.AtOnce,
-		IdleConnTimeout:        idle,
-		MaxResponseHeaderBytes: maxHeader,
-		ForceAttemptHTTP2:      true,
-		HTTP2: &http.HTTP2Config{
-			MaxReceiveBufferPerStream: maxBatchAnswer,
-			SendPingTimeout:           idle / 2, // else a connection that died silently takes all requests with it
-			PingTimeout:               c.Timeout,
-		},
 	}
 	return r, nil
 }
@@ -82,7 +70,7 @@ type failure struct {
 func (f *failure) Error() string { return f.why }
 
 // post sends one request, and returns the body of an answer that is JSON with the status 200.
-func (r *remote) post(ctx context.Context, path string, body []byte, most int64) ([]byte, error) {
+func (r *server) post(ctx context.Context, path string, body []byte, most int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &failure{why: "the request could not be made", detail: err.Error()}
@@ -92,6 +80,9 @@ func (r *remote) post(ctx context.Context, path string, body []byte, most int64)
 	request.Header.Set("User-Agent", "sandboxd")
 	if r.key != "" {
 		request.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	if r.traceparent != "" {
+		request.Header.Set("Traceparent", r.traceparent)
 	}
 	response, err := r.transport.RoundTrip(request)
 	if err != nil {
@@ -169,7 +160,7 @@ func refused(response *http.Response, now time.Time) error {
 	}
 	switch code := response.StatusCode; {
 	case code == http.StatusServiceUnavailable:
-		f.retry, f.after = true, retryAfter(response.Header.Get("Retry-After"), now)
+		f.retry, f.after = true, remote.RetryAfter(response.Header.Get("Retry-After"), now)
 	case code/100 == 3:
 		f.why += ": redirects are not followed"
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
@@ -181,17 +172,6 @@ func refused(response *http.Response, now time.Time) error {
 		f.health = up // it can be about this check alone, and takes nobody's time
 	}
 	return f
-}
-
-// retryAfter reads the header's two forms, seconds and a date (RFC 9110, section 10.2.3). What is neither asks for nothing.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 func plainJSON(h http.Header) error {
@@ -208,7 +188,7 @@ func plainJSON(h http.Header) error {
 	return nil
 }
 
-func (r *remote) redact(text string) string {
+func (r *server) redact(text string) string {
 	if r.key == "" {
 		return text
 	}

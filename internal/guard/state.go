@@ -69,7 +69,7 @@ func (g *Guard) note(f *failure) {
 	if f.cancelled {
 		return
 	}
-	text := g.remote.Load().redact(printable(cmp.Or(f.detail, f.why), maxReason))
+	text := g.server.Load().redact(printable(cmp.Or(f.detail, f.why), maxReason))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.last, g.lastAt = text, time.Now()

@@ -28,6 +28,7 @@ func (m *Metrics) Gather(s State) []*dto.MetricFamily {
 	all = append(all, pools(s.Pool)...)
 	all = append(all, s.Guard.gather()...)
 	all = append(all, s.Audit.gather()...)
+	all = append(all, s.Traces.gather()...)
 	slices.SortFunc(all, func(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) })
 	return all
 }
@@ -75,6 +76,16 @@ func (a *Audit) gather() []*dto.MetricFamily {
 		counter("sandboxd_audit_refused_total", "Events that could not be recorded.", series(float64(a.Refused))),
 		counter("sandboxd_audit_journal_dropped_total", "Events that the journal did not take; the audit log has them.", series(float64(a.Dropped))),
 	}
+}
+
+func (t *Traces) gather() []*dto.MetricFamily {
+	if t == nil {
+		return nil
+	}
+	return []*dto.MetricFamily{counter("sandboxd_trace_spans_total",
+		"Spans by what became of them: exported ones are the collector's, dropped found no room, failed did not reach it or were refused, rejected is what it left out of a batch.",
+		series(float64(t.Exported), "result", "exported"), series(float64(t.Dropped), "result", "dropped"),
+		series(float64(t.Failed), "result", "failed"), series(float64(t.Rejected), "result", "rejected"))}
 }
 
 func truth(is bool) float64 {

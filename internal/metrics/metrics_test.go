@@ -31,6 +31,7 @@ func whole() metrics.State {
 	return metrics.State{
 		Version: "1.2", Running: 3, Waiting: 2, Gateways: 5, Pool: []metrics.Pool{{Profile: "default", Size: 8, Ready: 7}, {Profile: "large", Failing: true}},
 		Approvals: 1, Oldest: 90 * time.Second, Guard: &metrics.Guard{Breaker: "open", Failures: 4, Block: 9}, Audit: &metrics.Audit{Events: 100, Refused: 1},
+		Traces: &metrics.Traces{Exported: 40, Dropped: 2},
 	}
 }
 
@@ -221,7 +222,7 @@ func TestCounts(t *testing.T) {
 		"sandboxd_guard_check_seconds{} 0.025": 1, "sandboxd_guard_check_seconds{} 0.01": 0, "sandboxd_approvals_total{denied}": 1,
 		"sandboxd_audit_sync_seconds{} 0.0005": 1,
 		"sandboxd_pool_ready{default}":         7, "sandboxd_pool_failing{large}": 1, "sandboxd_guard_breaker{open}": 1, "sandboxd_guard_breaker{closed}": 0,
-		"sandboxd_guard_checks_total{block}": 9, "sandboxd_audit_refused_total{}": 1, "sandboxd_approvals_oldest_seconds{}": 90,
+		"sandboxd_guard_checks_total{block}": 9, "sandboxd_audit_refused_total{}": 1, "sandboxd_trace_spans_total{exported}": 40, "sandboxd_trace_spans_total{dropped}": 2, "sandboxd_approvals_oldest_seconds{}": 90,
 	} {
 		if v, ok := got[key]; !ok || v != want {
 			t.Errorf("%s is %v (%v), want %v", key, v, ok, want)

@@ -223,7 +223,7 @@ func TestDashboard(t *testing.T) {
 	for _, f := range metrics.New(profiles()).Gather(whole()) {
 		switch name := f.GetName(); {
 		case strings.Contains(shown, name):
-		case slices.Contains([]string{"sandboxd_build_info", "sandboxd_pool_failing", "sandboxd_audit_failing", "sandboxd_guard_requests_total", "sandboxd_guard_batches_total"}, name):
+		case slices.Contains([]string{"sandboxd_build_info", "sandboxd_pool_failing", "sandboxd_audit_failing", "sandboxd_guard_requests_total", "sandboxd_guard_batches_total", "sandboxd_trace_spans_total"}, name):
 		default:
 			t.Errorf("%s is on no panel", name)
 		}

@@ -13,6 +13,7 @@ type State struct {
 	PolicyFailing    bool          // it could not be read again
 	Guard            *Guard        // nil: there is none
 	Audit            *Audit        // nil: nothing is recorded
+	Traces           *Traces       // nil: nothing is traced
 }
 
 // Pool is the state of one profile's workers.
@@ -35,3 +36,6 @@ type Audit struct {
 	Failing                  bool // nothing can be written, and so each call is refused
 	Events, Refused, Dropped int64
 }
+
+// Traces are counts of spans since the daemon's start.
+type Traces struct{ Exported, Dropped, Failed, Rejected uint64 }

@@ -11,13 +11,18 @@ import (
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/approval"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // approve asks for an answer about a call of the run: its gateway, if that wants to be asked, and whoever looks at what waits. It
 // returns the first answer, or a denial when none came in time; an error only if ctx ended first. The wall clock stands still.
 func (r *run) approve(ctx context.Context, q approval.Request) (approval.Answer, error) {
+	span := traces.Of(ctx).Child("approval", traces.Internal)
+	defer span.End()
 	answer, asked, err := r.decided(ctx, q)
-	r.metrics.Answered(got(ctx, answer, asked, err))
+	word := got(ctx, answer, asked, err)
+	r.metrics.Answered(word)
+	span.Text("sandboxd.approval", word)
 	return answer, err
 }
 

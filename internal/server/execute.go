@@ -19,6 +19,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // The causes with which a run's context ends.
@@ -50,10 +51,11 @@ func (x *session) execute(ctx context.Context, request *rpc.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	span, traceparent := x.traces.Begin("run", p.Traceparent)
 	r := &run{
 		session: x, request: request, program: p, profile: prof, limits: limits, zone: zone,
 		account: &broker.Run{
-			ID: ulid.Make().String(), Token: p.Token, Traceparent: p.Traceparent, Task: p.Intent, Constraints: p.Constraints,
+			ID: ulid.Make().String(), Token: p.Token, Traceparent: traceparent, Span: span, Task: p.Intent, Constraints: p.Constraints,
 			Caller:  policy.Caller{UID: x.caller.UID, GID: x.caller.Groups[0], Gateway: x.client},
 			Catalog: servers, Limits: limits, Gateway: x.peer,
 			Policy: x.policy.Load().Policy, Quota: x.quotas.Of(x.caller.UID), Guard: x.guard, Audit: x.audit, Metrics: x.metrics, Log: x.log,
@@ -91,7 +93,9 @@ func (x *session) admitted(ctx context.Context, r *run) (result *sandboxd.Result
 		r.overQuota(wait)
 		return r.close()
 	}
+	queued := r.account.Span.Child("queue", traces.Internal)
 	err := x.slots.enter(ctx, x.caller.UID)
+	queued.End()
 	r.result.Stats.QueueMS = since(r.began)
 	if err != nil {
 		r.refused(ctx, err)

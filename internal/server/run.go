@@ -18,6 +18,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/redact"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 	"github.com/sandboxd/sandboxd/internal/wire"
 )
 
@@ -49,18 +50,22 @@ func (r *run) carryOut(ctx context.Context) *sandboxd.Result {
 		r.refused(ctx, err)
 		return r.close()
 	}
-	leased := time.Now()
+	leased, span := time.Now(), r.account.Span.Child("lease", traces.Internal)
 	waiting, cancel := context.WithTimeout(ctx, r.config.Runs.QueueWait)
 	w, err := r.pool.Lease(waiting, r.profile.Name, r.limits.MemoryBytes)
 	cancel()
 	r.result.Stats.LeaseMS = since(leased)
 	if err != nil {
+		span.Fail("no_worker")
+		span.End()
 		r.refused(ctx, err)
 		return r.close()
 	}
 	r.worker, r.started, r.result.Stats.Warm = w, time.Now(), w.Warm
 	r.metrics.Lease(r.profile.Name, w.Warm)
 	r.ledger.lease(r, w.Warm)
+	span.Truth("sandboxd.warm", w.Warm)
+	span.End()
 	r.result.Isolation, err = Isolation(w.Report(), w.Layers(), r.profile, r.config.Isolation.AllowMissing)
 	if err != nil {
 		r.refused(ctx, err)
@@ -270,6 +275,7 @@ func (r *run) close() *sandboxd.Result {
 	r.record()
 	r.measured()
 	r.ledger.end(r)
+	r.traced()
 	r.log.Debug("run ended", "run", r.result.Run, "outcome", r.result.Outcome, "uid", r.caller.UID,
 		"wall_ms", r.result.Stats.WallMS, "calls", len(r.result.Calls))
 	return &r.result

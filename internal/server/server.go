@@ -24,6 +24,7 @@ import (
 	"github.com/sandboxd/sandboxd/internal/pool"
 	"github.com/sandboxd/sandboxd/internal/profile"
 	"github.com/sandboxd/sandboxd/internal/rpc"
+	"github.com/sandboxd/sandboxd/internal/traces"
 )
 
 // Parts are what a server serves with.
@@ -36,6 +37,7 @@ type Parts struct {
 	Guard    *guard.Guard     // nil: there is none
 	Audit    *audit.Log       // nil: nothing is recorded
 	Metrics  *metrics.Metrics // nil: nothing is counted
+	Traces   *traces.Traces   // nil: nothing is traced
 	Version  string
 	Log      *slog.Logger
 }
@@ -51,6 +53,7 @@ type Server struct {
 	guard    *guard.Guard
 	audit    *audit.Log
 	metrics  *metrics.Metrics
+	traces   *traces.Traces
 	log      *slog.Logger
 	memory   *semaphore.Weighted
 	refusals *semaphore.Weighted
@@ -89,7 +92,7 @@ func New(p Parts) (*Server, error) {
 	ending, end := context.WithCancel(context.Background())
 	s := &Server{
 		config: p.Config, allowed: allowed, profiles: p.Profiles, proved: p.Proved, pool: p.Pool,
-		guard: p.Guard, audit: p.Audit, metrics: p.Metrics, log: p.Log, version: p.Version,
+		guard: p.Guard, audit: p.Audit, metrics: p.Metrics, traces: p.Traces, log: p.Log, version: p.Version,
 		memory:   semaphore.NewWeighted(p.Config.Gateways.Memory),
 		refusals: semaphore.NewWeighted(maxRefusals),
 		slots:    newSlots(p.Config.Runs),

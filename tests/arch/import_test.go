@@ -15,7 +15,8 @@ import (
 var levels = map[string]int{
 	"internal/js/weburl": -1, // a part of the library that knows no engine
 	"internal/near":      -1, // what the engine and the daemon both word their errors with
-	"internal/ownfile":   -1, // how secrets are read, and what is kept for one user
+	"internal/ownfile":   -2, // how secrets are read, and what is kept for one user
+	"internal/remote":    -1, // how the daemon reaches the servers that its configuration names
 
 	"internal/approval":   0,
 	"internal/audit":      0,
@@ -28,6 +29,7 @@ var levels = map[string]int{
 	"internal/rawjson":    0,
 	"internal/redact":     0,
 	"internal/strictyaml": 0,
+	"internal/traces":     0,
 	"internal/typescript": 0,
 	"internal/wire":       0,
 
@@ -60,7 +62,7 @@ var beside = map[string]struct {
 }{
 	".":                  {[]string{"internal/rpc"}, 1}, // public types and Client
 	"profiles":           {nil, 1},
-	"internal/config":    {[]string{"internal/audit", "internal/guard", "internal/profile", "internal/strictyaml"}, 3},
+	"internal/config":    {[]string{"internal/audit", "internal/guard", "internal/profile", "internal/strictyaml", "internal/traces"}, 3},
 	"internal/js/intl":   {nil, 0}, // of internal/js: it knows no engine
 	"internal/systemd":   {nil, 4},
 	"internal/js/regexp": {nil, 0}, // the same
@@ -106,8 +108,8 @@ var reserved = []struct {
 		"one package knows the engine"},
 	{[]string{"golang.org/x/sys"}, []string{"internal/jail", "internal/cgroup", "internal/nursery", "internal/systemd"},
 		"raw system calls are for those that confine, spawn or speak to the service manager"},
-	{[]string{"net/http"}, []string{"internal/guard", "internal/metrics", "internal/upstream", "internal/codemode", "examples/tracker", "examples/guard"},
-		"only the guard dials out; metrics serve (TestMetricsDialNothing), upstream and codemode are on sandboxctl's side, and examples are servers"},
+	{[]string{"net/http"}, []string{"internal/guard", "internal/remote", "internal/traces", "internal/metrics", "internal/upstream", "internal/codemode", "examples/tracker", "examples/guard"},
+		"guard and traces alone dial out, by remote, where the configuration names a judge and a collector; metrics serve (TestMetricsDialNothing), upstream and codemode are on sandboxctl's side, and examples are servers"},
 	{[]string{"os/exec"}, []string{"internal/nursery", "internal/upstream", "cmd/sandboxctl", "packaging/stage"},
 		"only the nursery starts processes; upstream, sandboxctl's private daemon and what makes packages are on the person's side"},
 	{[]string{"github.com/gdamore/tcell"}, []string{"cmd/sandboxctl"}, "terminals are the person's tool's"},
@@ -171,7 +173,7 @@ func TestDaemonStartsAndDialsNothing(t *testing.T) {
 	only := map[string][]string{
 		"os/exec": {module + "/internal/nursery"},
 		// expfmt reads a header with it: which form a scraper wants.
-		"net/http": {module + "/internal/guard", module + "/internal/metrics", "github.com/prometheus/common/expfmt"},
+		"net/http": {module + "/internal/guard", module + "/internal/traces", module + "/internal/remote", module + "/internal/metrics", "github.com/prometheus/common/expfmt"},
 	}
 	for _, p := range list(t, "-deps", "./cmd/sandboxd") {
 		if p.Standard {

@@ -150,6 +150,7 @@ func TestLogLines(t *testing.T) {
 	logged := make(map[string]bool)
 	for _, dir := range []string{
 		"cmd/sandboxd", "cmd/sandbox-nursery", "internal/audit", "internal/broker", "internal/guard", "internal/nursery", "internal/pool", "internal/server",
+		"internal/traces",
 	} {
 		for _, line := range gather(t, dir).lines {
 			logged[line] = true
