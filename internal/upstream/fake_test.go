@@ -67,6 +67,8 @@ func runFake(how string) {
 			fmt.Printf(hello, id)
 		case strings.Contains(line, `"notifications/cancelled"`):
 			fmt.Fprintln(os.Stderr, "cancelled")
+		case strings.Contains(line, `"tools/list"`):
+			fakeList(how, id)
 		case strings.Contains(line, `"tools/call"`):
 			fakeCall(how, id, line)
 		}
