@@ -89,7 +89,7 @@ func TestRelativeRedirect(t *testing.T) {
 func TestEndlessError(t *testing.T) {
 	sent := make(chan int, 1)
 	u := connect(t, web(t, func(w http.ResponseWriter, r *http.Request, _ string) {
-		w.WriteHeader(http.StatusInternalServerError)
+		w.WriteHeader(http.StatusBadRequest)
 		out, total := bufio.NewWriterSize(w, 1<<20), 0
 		for r.Context().Err() == nil && total < 1<<30 {
 			n, err := out.WriteString(strings.Repeat("x", 1<<20))
