@@ -111,14 +111,17 @@ func parse(text string) (endpoint, error) {
 	return endpoint{name: base, base: base}, nil
 }
 
+// MaxSocketPath is how many bytes of a path fit a socket's address (unix(7): sun_path has 108, with the one that ends it).
+const MaxSocketPath = 107
+
 func parseSocket(u *url.URL) (endpoint, error) {
 	switch {
 	case u.Host != "" || !filepath.IsAbs(u.Path):
 		return endpoint{}, errors.New("is unix:// without an absolute path; want three slashes, as in unix:///run/guard.sock")
 	case filepath.Clean(u.Path) != u.Path || strings.ContainsRune(u.Path, 0):
 		return endpoint{}, fmt.Errorf("has the path %q, which is not the plain path of a socket", u.Path)
-	case len(u.Path) > 107: // unix(7): sun_path has 108 bytes
-		return endpoint{}, fmt.Errorf("has a path of %d bytes; a socket's has at most 107", len(u.Path))
+	case len(u.Path) > MaxSocketPath:
+		return endpoint{}, fmt.Errorf("has a path of %d bytes; a socket's has at most %d", len(u.Path), MaxSocketPath)
 	}
 	return endpoint{name: "unix://" + u.Path, base: "http://localhost", socket: u.Path}, nil
 }
