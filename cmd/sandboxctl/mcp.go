@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/clip"
 	"github.com/sandboxd/sandboxd/internal/codemode"
 	"github.com/sandboxd/sandboxd/internal/ownfile"
 	"github.com/sandboxd/sandboxd/internal/pins"
@@ -253,9 +253,5 @@ func shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	end := most - len("…")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return clip.To(text, most-len("…")) + "…"
 }
