@@ -2,12 +2,14 @@ package upstream_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandboxd/sandboxd/internal/upstream"
 )
@@ -103,6 +105,20 @@ func TestEndlessError(t *testing.T) {
 	wantError(t, err, "web.any: ")
 	if total := <-sent; total > 100<<20 {
 		t.Errorf("we read %d MiB of it", total>>20)
+	}
+}
+
+// TestFlood: a server that asks without end, and reads no answer, is hung up on.
+func TestFlood(t *testing.T) {
+	u := connect(t, fake("flood"))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := u.Call(ctx, call("flood", "any", "{}")); err == nil || ctx.Err() != nil {
+		t.Errorf("got %v", err)
+	}
+	var now runtime.MemStats
+	if runtime.ReadMemStats(&now); now.HeapAlloc > 256<<20 {
+		t.Errorf("it made us keep %d MiB", now.HeapAlloc>>20)
 	}
 }
 
