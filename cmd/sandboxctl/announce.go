@@ -14,7 +14,8 @@ import (
 // listWait is how long all servers together get to list their tools.
 const listWait = 10 * time.Second
 
-// announce is what the daemon is told of the servers' tools, so that a mistake in a call is told before it is made.
+// announce is what the daemon is told of the servers' tools, so that a mistake in a call is told before it is made, and
+// its policy sees the hints of a tool.
 // A program runs without that, too: a server whose tools can't be announced is warned about, and left out.
 func announce(ctx context.Context, servers *upstream.Upstreams) []sandboxd.Tool {
 	ctx, cancel := context.WithTimeout(ctx, listWait)
@@ -31,7 +32,12 @@ func announce(ctx context.Context, servers *upstream.Upstreams) []sandboxd.Tool 
 func announceable(servers []string, listed []upstream.Tool) (tools []sandboxd.Tool) {
 	of := make(map[string][]sandboxd.Tool)
 	for _, t := range listed {
-		of[t.Server] = append(of[t.Server], sandboxd.Tool{Server: t.Server, Name: t.Name, InputSchema: t.InputSchema})
+		of[t.Server] = append(of[t.Server], sandboxd.Tool{
+			Server: t.Server, Name: t.Name, InputSchema: t.InputSchema, Annotations: &sandboxd.ToolAnnotations{
+				ReadOnly: t.Annotations.ReadOnly, Destructive: t.Annotations.Destructive,
+				Idempotent: t.Annotations.Idempotent, OpenWorld: t.Annotations.OpenWorld,
+			},
+		})
 	}
 	for _, name := range servers {
 		more := append(tools[:len(tools):len(tools)], of[name]...)

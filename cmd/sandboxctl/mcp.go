@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/clip"
 	"github.com/sandboxd/sandboxd/internal/codemode"
 	"github.com/sandboxd/sandboxd/internal/ownfile"
 	"github.com/sandboxd/sandboxd/internal/pins"
@@ -195,19 +195,31 @@ func (l *link) approvals(ask approver) approver {
 		if why := l.box.refusal(q.Server, q.Tool); why != nil {
 			return sandboxd.ApprovalAnswer{Reason: shorten(why.Error(), sandboxd.MaxReasonBytes)}, nil
 		}
+		if len(q.Arguments) > maxArguments { // a program could have put behind the beginning what nobody would approve
+			err := fmt.Errorf("its arguments have %d bytes, and an MCP client is not asked about more than %d, which can be shown whole", len(q.Arguments), maxArguments)
+			return l.unasked(err)
+		}
 		answer, err := ask(ctx, q)
-		if err != nil && ctx.Err() == nil && l.alone.Load() {
-			return sandboxd.ApprovalAnswer{Reason: err.Error() + "; the user can allow the tool in a policy (sandboxctl mcp --policy FILE)"}, nil
+		if err != nil && ctx.Err() == nil {
+			return l.unasked(err)
 		}
 		return answer, err
 	}
+}
+
+// unasked leaves a call to others who can answer, or denies it where nobody could.
+func (l *link) unasked(why error) (sandboxd.ApprovalAnswer, error) {
+	if l.alone.Load() {
+		return sandboxd.ApprovalAnswer{Reason: why.Error() + "; the user can allow the tool in a policy (sandboxctl mcp --policy FILE)"}, nil
+	}
+	return sandboxd.ApprovalAnswer{}, why
 }
 
 type approver = func(context.Context, sandboxd.ApprovalRequest) (sandboxd.ApprovalAnswer, error)
 
 // Bounds of a question, in bytes and texts.
 const (
-	maxArguments = 2 << 10
+	maxArguments = 16 << 10
 	maxText      = 500
 	maxTexts     = 8
 )
@@ -215,9 +227,6 @@ const (
 // question is what the user of an MCP client is asked. All that others chose stands behind a word of ours on a line of its own, without
 // what can't be seen, and so far to the right that Markdown takes it for code.
 func question(q sandboxd.ApprovalRequest) string {
-	if len(q.Arguments) > maxArguments {
-		q.Start, q.Arguments = shorten(string(q.Arguments), maxArguments), nil
-	}
 	q.Task = shorten(q.Task, maxText)
 	for _, texts := range []*[]string{&q.Reasons, &q.Evidence} {
 		some := make([]string, 0, maxTexts)
@@ -244,9 +253,5 @@ func shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	end := most - len("…")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return clip.To(text, most-len("…")) + "…"
 }

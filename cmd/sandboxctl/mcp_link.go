@@ -10,8 +10,8 @@ import (
 	"github.com/sandboxd/sandboxd"
 )
 
-// link is the connection to the daemon. What it announced is fixed, so that other tools take another connection; the one before stays
-// until its runs have ended, with the tools that they began with.
+// link is the way to the daemon, which may be restarted at any time: the one that was found first is waited for, and no other takes its
+// place, which would decide by another policy. A private one that has ended is started again.
 type link struct {
 	// set by the caller, then read-only
 	daemon daemonOptions
@@ -20,18 +20,11 @@ type link struct {
 
 	alone atomic.Bool // the daemon is ours, so that nobody else can answer for calls
 
-	mu      sync.Mutex // guards the fields below
-	now     *connection
-	socket  string // of the daemon that was found or started
-	private *private
-}
-
-// connection is one client with what it announced.
-type connection struct {
-	client *sandboxd.Client
-	tools  *listing
-	runs   int
-	old    bool // there is a newer one: it is closed when its runs have ended
+	mu      sync.Mutex       // guards the fields below
+	pool    *sandboxd.Pool   // nil: no daemon was found yet
+	first   *sandboxd.Client // runs nothing, and keeps a private daemon from ending while the pool has no connection
+	private *private         // nil: the daemon is another's
+	tools   *listing         // that the pool announces
 }
 
 // execute runs a program with the tools that there are now.
@@ -40,103 +33,71 @@ func (l *link) execute(ctx context.Context, p sandboxd.Program) (*sandboxd.Resul
 	if err != nil {
 		return nil, err
 	}
-	c, err := l.take(ctx, tools)
+	pool, err := l.with(ctx, tools)
 	if err != nil {
 		return nil, err
 	}
-	defer l.give(c)
-	return c.client.Execute(ctx, p)
+	r, err := pool.Execute(ctx, p)
+	if lost := (*sandboxd.ClosedError)(nil); errors.As(err, &lost) && lost.Sent {
+		return nil, fmt.Errorf("the daemon ended while the program ran: nobody knows which of its calls were made; look at what they left before it runs again (%w)", err)
+	}
+	return r, err
 }
 
-// take returns the connection with these tools, for one run.
-func (l *link) take(ctx context.Context, tools *listing) (*connection, error) {
+// with returns connections that announce these tools.
+func (l *link) with(ctx context.Context, tools *listing) (*sandboxd.Pool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.now == nil || l.now.tools != tools || ended(l.now.client) {
-		client, err := l.open(ctx, tools)
-		if err != nil {
+	if l.private != nil && l.private.ended() {
+		l.hangUp()
+	}
+	if l.pool == nil {
+		if err := l.find(ctx); err != nil {
 			return nil, err
 		}
-		l.retire()
-		l.now = &connection{client: client, tools: tools}
 	}
-	l.now.runs++
-	return l.now, nil
+	if l.tools != tools {
+		l.pool.Announce(l.box.servers.Servers(), tools.announce)
+		l.tools = tools
+	}
+	return l.pool, nil
 }
 
-func ended(c *sandboxd.Client) bool {
-	select {
-	case <-c.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// open connects to the daemon that was found before, or to one as the options want it. The caller holds mu.
-func (l *link) open(ctx context.Context, tools *listing) (*sandboxd.Client, error) {
-	dial := func(ctx context.Context, socket string) (*sandboxd.Client, error) {
-		o := l.gate
-		o.Servers, o.Announce = l.box.servers.Servers(), tools.announce
-		l.socket = socket
-		return sandboxd.Dial(ctx, socket, o)
-	}
-	if l.socket != "" {
-		if client, err := dial(ctx, l.socket); err == nil {
-			return client, nil
-		}
-		l.stop() // it is gone
-	}
-	client, private, err := l.daemon.connect(ctx, dial)
+// find finds a daemon as the options want it. The caller holds mu.
+func (l *link) find(ctx context.Context) error {
+	var at string
+	client, private, err := l.daemon.connect(ctx, func(ctx context.Context, socket string) (*sandboxd.Client, error) {
+		at = socket
+		return sandboxd.Dial(ctx, socket, sandboxd.Options{Name: l.gate.Name, Version: l.gate.Version})
+	})
 	if err != nil {
-		l.socket = ""
 		var h hinted
 		if errors.As(err, &h) {
 			err = fmt.Errorf("%w (%s)", err, h.hint)
 		}
-		return nil, err
+		return err
 	}
-	l.private = private
+	l.first, l.private = client, private
+	l.pool = sandboxd.NewPool(sandboxd.PoolOptions{Path: at, Options: l.gate})
 	l.alone.Store(private != nil)
-	return client, nil
+	return nil
 }
 
-// retire leaves a connection to the runs that it has. The caller holds mu.
-func (l *link) retire() {
-	if l.now == nil {
+// hangUp ends the connections, and a private daemon. The caller holds mu.
+func (l *link) hangUp() {
+	if l.pool == nil {
 		return
 	}
-	l.now.old = true
-	l.closeIdle(l.now)
-	l.now = nil
-}
-
-func (l *link) give(c *connection) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.runs--
-	l.closeIdle(c)
-}
-
-// closeIdle hangs up where nobody needs the connection any more. The caller holds mu.
-func (l *link) closeIdle(c *connection) {
-	if c.old && c.runs == 0 {
-		_ = c.client.Close() // how a connection ended that nothing was to come on is of no interest
-	}
-}
-
-// stop ends a private daemon. The caller holds mu.
-func (l *link) stop() {
+	_, _ = l.pool.Close(), l.first.Close() // how connections ended that nothing was to come on is of no interest
 	if l.private != nil {
 		l.private.stop()
 	}
-	l.private, l.socket = nil, ""
+	l.pool, l.first, l.private, l.tools = nil, nil, nil, nil
 }
 
-// close ends the connection, and a private daemon. No run must be under way.
+// close ends the connections, and a private daemon. No run must be under way.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.retire()
-	l.stop()
+	l.hangUp()
 }

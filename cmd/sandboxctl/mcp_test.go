@@ -1,18 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/upstream"
 )
 
 // TestAskingRules: a private daemon of an MCP client decides as the packaged policy does.
@@ -58,10 +59,42 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("it has no %q:\n%s", want, got)
 		}
 	}
-	q.Arguments = json.RawMessage(`{"x":"` + strings.Repeat("\u200b", 100_000) + `"}`)
-	q.Bytes = len(q.Arguments)
-	if long := question(q); len(long) > 16<<10 || !utf8.ValidString(long) || !strings.Contains(long, "arguments  300008 bytes, which begin: ") {
-		t.Errorf("it has %d bytes: %.400s", len(long), long)
+}
+
+// TestLongArguments: nobody is asked about what can't be shown whole, and where nobody else can be, it is denied.
+func TestLongArguments(t *testing.T) {
+	box := &toolbox{}
+	box.listed.Store(&listing{tools: map[string]map[string]error{"mail": {"send": nil}}})
+	l := &link{box: box}
+	asked := 0
+	approve := l.approvals(func(_ context.Context, q sandboxd.ApprovalRequest) (sandboxd.ApprovalAnswer, error) {
+		asked++
+		if text := question(q); !strings.Contains(text, "the end") {
+			t.Errorf("the question has no end: %.80s", text)
+		}
+		return sandboxd.ApprovalAnswer{Approve: true}, nil
+	})
+	q := sandboxd.ApprovalRequest{Server: "mail", Tool: "send", Arguments: json.RawMessage(`"` + strings.Repeat("x", maxArguments-10) + `the end"`)}
+	if a, err := approve(t.Context(), q); err != nil || !a.Approve || asked != 1 {
+		t.Errorf("answer %+v, error %v, asked %d times", a, err, asked)
+	}
+	q.Arguments = json.RawMessage(`"` + strings.Repeat("x", maxArguments) + `the end"`)
+	if a, err := approve(t.Context(), q); err == nil || a.Approve || asked != 1 {
+		t.Errorf("for others to answer: %+v, error %v, asked %d times", a, err, asked)
+	}
+	l.alone.Store(true)
+	if a, err := approve(t.Context(), q); err != nil || a.Approve || !strings.Contains(a.Reason, "can be shown whole; the user can allow") || asked != 1 {
+		t.Errorf("nobody else could answer: %+v, error %v, asked %d times", a, err, asked)
+	}
+}
+
+// TestAnnouncedHints: the daemon is told what servers say of their tools, for its policy.
+func TestAnnouncedHints(t *testing.T) {
+	yes, no := true, false
+	got := announceable([]string{"mail"}, []upstream.Tool{{Server: "mail", Name: "send", Annotations: upstream.Annotations{ReadOnly: &no, Destructive: &yes}}})
+	want := []sandboxd.Tool{{Server: "mail", Name: "send", Annotations: &sandboxd.ToolAnnotations{ReadOnly: &no, Destructive: &yes}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

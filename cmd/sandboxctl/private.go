@@ -32,6 +32,16 @@ type private struct {
 	exited  chan struct{}
 }
 
+// ended reports whether it has, or was stopped.
+func (p *private) ended() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 // startWait bounds the start, in which a worker is born and proved.
 const startWait = 20 * time.Second
 

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,9 +23,10 @@ import (
 
 // toolsOptions are the options of all that `sandboxctl tools` does.
 type toolsOptions struct {
-	mcp  string
-	json bool
-	out  io.Writer
+	mcp   string
+	json  bool
+	shown string // what is to be accepted, by the mark that diff printed
+	out   io.Writer
 }
 
 func toolsCommand() *cobra.Command {
@@ -33,6 +37,9 @@ A server says what its tools are, and a model believes it. So what each tool was
 description, schemas and hints. A tool that is something else later can't be found or called until a person has accepted that. It is
 kept in $XDG_STATE_HOME/sandboxd/tools.json (~/.local/state if that is not set).
 
+What is accepted is what a person has looked at: diff ends with a mark of all that it has shown, and accept takes that mark. If a server
+has said something else since, the mark is another one, and nothing is accepted.
+
 Exit codes:
   0  ok; with diff: nothing has changed
   1  it could not be done: what is kept can't be read, or there is no such tool; with diff: something has changed
@@ -40,10 +47,12 @@ Exit codes:
 	f := c.PersistentFlags()
 	f.StringVar(&o.mcp, "mcp", "", "only the servers of this `CONFIG`; else those of all that were ever used")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else on standard output")
+	accept := o.command("accept --shown MARK [SERVER[.TOOL]]...", "Accept what diff has shown, with the same arguments", o.accept)
+	accept.Flags().StringVar(&o.shown, "shown", "", "the `MARK` that diff printed")
 	c.AddCommand(
 		o.command("list [SERVER[.TOOL]]...", "List the tools that have been seen", o.list),
 		o.command("diff [SERVER[.TOOL]]...", "Show what has changed", o.diff),
-		o.command("accept [SERVER[.TOOL]]...", "Accept what has changed, all or of some tools", o.accept))
+		accept)
 	return c
 }
 
@@ -145,9 +154,13 @@ func (o *toolsOptions) diff(_ context.Context, file pins.File, names []string) e
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(k kept) bool { return k.Pin.Changed == nil })
+	all = changes(all)
+	mark, err := markOf(all)
+	if err != nil {
+		return err
+	}
 	if o.json {
-		err = printJSON(o.out, map[string]any{"tools": all})
+		err = printJSON(o.out, map[string]any{"tools": all, "shown": mark})
 	} else {
 		for _, k := range all {
 			if err = o.printDiff(k.name()+" has changed", k); err != nil {
@@ -155,11 +168,35 @@ func (o *toolsOptions) diff(_ context.Context, file pins.File, names []string) e
 			}
 		}
 	}
+	if err == nil && len(all) > 0 && !o.json {
+		_, err = fmt.Fprintf(o.out, "to accept all of this, give accept the same arguments, and: --shown %s\n", mark)
+	}
 	if err == nil && len(all) > 0 {
 		return &programError{&sandboxd.Error{Kind: sandboxd.OutcomeInvalid, Message: "tools have changed"}, exitFailed} // as it was printed
 	}
 	return err
 }
+
+// changes are those of tools that have changed.
+func changes(all []kept) []kept {
+	return slices.DeleteFunc(all, func(k kept) bool { return k.Pin.Changed == nil })
+}
+
+// markOf is what diff prints of changes: no others have it.
+func markOf(changed []kept) (string, error) {
+	h := sha256.New()
+	e := json.NewEncoder(h)
+	for _, k := range changed {
+		k.Pin = &pins.Pin{Accepted: k.Pin.Accepted, Changed: k.Pin.Changed} // whenever it was
+		if err := e.Encode(k); err != nil {
+			return "", fmt.Errorf("%s: %w", k.name(), err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:markBytes]), nil
+}
+
+// markBytes are enough that a server can't find two definitions of one mark.
+const markBytes = 20
 
 // printDiff shows the lines in which what a tool was and what it is differ. All of it was written by the server: none of its lines looks
 // like one of ours.
@@ -213,19 +250,24 @@ func (k kept) lines(d pins.Definition) ([]string, error) {
 	return append(lines, strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")...), nil
 }
 
-// accept shows what it has accepted: the server may have changed it once more since somebody looked.
+// accept takes what diff has shown, and nothing that has come since.
 func (o *toolsOptions) accept(ctx context.Context, file pins.File, names []string) error {
 	accepted := []kept{}
 	var wrong error
 	err := file.Update(ctx, func(s pins.State) bool {
 		var all []kept
-		all, wrong = o.chosen(s, names)
-		for _, k := range all {
+		if all, wrong = o.chosen(s, names); wrong != nil {
+			return false
+		}
+		accepted = changes(all)
+		if wrong = o.wereShown(accepted); wrong != nil {
+			return false
+		}
+		now := time.Now()
+		for i, k := range accepted {
 			was := *k.Pin
-			if k.Pin.Accept(time.Now()) {
-				k.Pin = &was
-				accepted = append(accepted, k)
-			}
+			k.Pin.Accept(now)
+			accepted[i].Pin = &was
 		}
 		return len(accepted) > 0
 	})
@@ -244,6 +286,24 @@ func (o *toolsOptions) accept(ctx context.Context, file pins.File, names []strin
 		if err := o.printDiff("accepted "+k.name(), k); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// wereShown refuses changes of which diff did not print the mark.
+func (o *toolsOptions) wereShown(changed []kept) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	mark, err := markOf(changed)
+	switch {
+	case err != nil:
+		return err
+	case o.shown == "":
+		return usageError{errors.New("accept needs --shown MARK: sandboxctl tools diff, with the same arguments, shows what has changed and prints the mark of that")}
+	case o.shown != mark:
+		return hinted{errors.New("what has changed is not what that mark is of: a server has said something else since, or other tools are named here"),
+			"look at it again: sandboxctl tools diff, with the same arguments"}
 	}
 	return nil
 }

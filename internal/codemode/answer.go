@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 // answer is what a client gets of a result; what is as expected is left out.
@@ -122,7 +122,5 @@ func clean(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for most--; most > 0 && !utf8.RuneStart(text[most]); most-- {
-	}
-	return text[:most] + "…"
+	return clip.To(text, most-1) + "…"
 }

@@ -26,7 +26,7 @@ type Options struct {
 	// Execute runs a program as sandboxd.Client does. What it tells of the run, and asks, goes to Progress and Approve.
 	Execute func(context.Context, sandboxd.Program) (*sandboxd.Result, error)
 
-	// Catalog is what programs may call now. It may wait until that is known; its error refuses both tools.
+	// Catalog is what programs may call now, to be searched. It may wait until that is known.
 	Catalog func(context.Context) (*Catalog, error)
 
 	// Question is what a person is asked about a call. Most of it was chosen by a program that nobody has read: it must be safe to show.

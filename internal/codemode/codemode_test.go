@@ -37,8 +37,13 @@ func start(t *testing.T, version string, o *mcp.ClientOptions) *fixture {
 	t.Helper()
 	f := &fixture{catalog: codemode.NewCatalog(nil, nil), ended: make(chan error, 1)}
 	f.server = codemode.New(codemode.Options{
-		Version:  "1",
-		Execute:  func(ctx context.Context, p sandboxd.Program) (*sandboxd.Result, error) { return f.execute(ctx, p) },
+		Version: "1",
+		Execute: func(ctx context.Context, p sandboxd.Program) (*sandboxd.Result, error) {
+			if f.failing != nil {
+				return nil, f.failing
+			}
+			return f.execute(ctx, p)
+		},
 		Catalog:  func(context.Context) (*codemode.Catalog, error) { return f.catalog, f.failing },
 		Question: func(q sandboxd.ApprovalRequest) string { return "call " + q.Tool + "?" },
 	})

@@ -103,9 +103,7 @@ func (s *Server) begin(r *request, p sandboxd.Program) *execution {
 		defer func() { <-s.slots }()
 		defer close(e.done)
 		defer e.cancel(nil)
-		if _, e.err = s.options.Catalog(e.ctx); e.err == nil {
-			e.result, e.err = s.options.Execute(e.ctx, p)
-		}
+		e.result, e.err = s.options.Execute(e.ctx, p)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.byToken, e.token)

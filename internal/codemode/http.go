@@ -1,11 +1,13 @@
 package codemode
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -27,6 +29,8 @@ const (
 	maxBody        = 4 << 20 // bytes of a request: a program, and what JSON makes of it
 	maxHeader      = 16 << 10
 	headerWait     = 5 * time.Second
+	bodyWait       = 10 * time.Second
+	lastWait       = time.Second // for the body of a request that has been refused
 	idleWait       = 2 * time.Minute
 	sessionWait    = 30 * time.Minute // without a request
 	endWait        = 2 * time.Second  // for answers that are being written when all ends
@@ -90,15 +94,40 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origins := r.Header.Values("Origin")
 	switch {
 	case !slices.Contains(d.hosts, r.Host):
-		http.Error(w, fmt.Sprintf("Host must be %s", strings.Join(d.hosts, " or ")), http.StatusForbidden)
+		refuse(w, http.StatusForbidden, fmt.Sprintf("Host must be %s", strings.Join(d.hosts, " or ")))
 	case len(origins) > 1 || len(origins) == 1 && !d.ours(origins[0]):
-		http.Error(w, "Origin is another site", http.StatusForbidden)
+		refuse(w, http.StatusForbidden, "Origin is another site")
 	case !d.bears(r.Header.Values("Authorization")):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "Authorization must be: Bearer, and the token that this server was started with", http.StatusUnauthorized)
+		refuse(w, http.StatusUnauthorized, "Authorization must be: Bearer, and the token that this server was started with")
 	default:
-		d.next.ServeHTTP(w, r)
+		d.enter(w, r)
 	}
+}
+
+// refuse answers, and closes the connection: net/http reads what is left of a body first, for as long as it may.
+func refuse(w http.ResponseWriter, status int, why string) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lastWait)) // it can't fail with HTTP/1 over TCP
+	w.Header().Set("Connection", "close")
+	http.Error(w, why, status)
+}
+
+// enter hands a request on when its body has been read: after that it may take as long as its program does.
+func (d *door) enter(w http.ResponseWriter, r *http.Request) {
+	wait := http.NewResponseController(w)
+	_ = wait.SetReadDeadline(time.Now().Add(bodyWait))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", maxBody))
+		return
+	case err != nil:
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body has not come whole within %v", bodyWait))
+		return
+	}
+	_ = wait.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	d.next.ServeHTTP(w, r)
 }
 
 func (d *door) ours(origin string) bool {

@@ -113,11 +113,11 @@ func dropIns(dir string) (paths, wrong []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	switch {
-	case !info.IsDir():
+	if !info.IsDir() {
 		return nil, []string{dir + ": is no directory; it is one of drop-ins, NAME.yaml"}, nil
-	case info.Mode()&0o002 != 0:
-		return nil, []string{fmt.Sprintf("%s: anybody may write to it (mode %04o): chmod o-w", dir, info.Mode().Perm())}, nil
+	}
+	if err := strictyaml.Trusted(dir, info); err != nil {
+		return nil, []string{err.Error()}, nil
 	}
 	entries, err := os.ReadDir(dir) // by their names
 	if err != nil {

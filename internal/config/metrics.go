@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+
+	"github.com/sandboxd/sandboxd/internal/remote"
 )
 
 // Metrics says where Prometheus may ask. The zero value: nowhere.
 type Metrics struct {
 	Listen string `yaml:"listen"` // path of a Unix socket, or a loopback address with its port
 }
-
-// maxSocketPath is what fits a socket's address (unix(7)).
-const maxSocketPath = 107
 
 // Address is what Listen names; an empty network: nothing. What the metrics tell is for this machine's operators, and asked for without a
 // password: other addresses are refused.
@@ -22,8 +21,8 @@ func (m Metrics) Address() (network, address string, err error) {
 		return "", "", nil
 	}
 	if filepath.IsAbs(m.Listen) {
-		if len(m.Listen) > maxSocketPath {
-			return "", "", fmt.Errorf("metrics.listen: a path of %d bytes, and a socket's has at most %d", len(m.Listen), maxSocketPath)
+		if len(m.Listen) > remote.MaxSocketPath {
+			return "", "", fmt.Errorf("metrics.listen: a path of %d bytes, and a socket's has at most %d", len(m.Listen), remote.MaxSocketPath)
 		}
 		return "unix", m.Listen, nil
 	}

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 const (
@@ -97,14 +99,14 @@ func (t *Trail) walk(path string, value any, all *[]Found) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			inner := name
 			if path != "" {
-				inner = path + "." + clip(name)
+				inner = path + "." + shortened(name)
 			}
-			t.look(clip(inner+" (its name)"), name, all)
-			t.walk(clip(inner), v[name], all)
+			t.look(shortened(inner+" (its name)"), name, all)
+			t.walk(shortened(inner), v[name], all)
 		}
 	case []any:
 		for i, item := range v {
-			t.walk(clip(path+"["+strconv.Itoa(i)+"]"), item, all)
+			t.walk(shortened(path+"["+strconv.Itoa(i)+"]"), item, all)
 		}
 	case string:
 		t.look(path, v, all)
@@ -141,18 +143,14 @@ func (t *Trail) look(path, text string, all *[]Found) {
 	}
 }
 
-// clip bounds a path, at each of its steps: names of arguments are the program's own, and one of half their size above as many items
+// shortened bounds a path, at each of its steps: names of arguments are the program's own, and one of half their size above as many items
 // would be copied for each of these.
-func clip(path string) string {
+func shortened(path string) string {
 	const most = 100
 	if len(path) <= most {
 		return path
 	}
-	cut := most
-	for !utf8.RuneStart(path[cut]) {
-		cut--
-	}
-	return path[:cut] + "…"
+	return clip.To(path, most) + "…"
 }
 
 // print is a fingerprint of the letters and digits from one number up to another.

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 // Verdict is what should become of a call. The zero value blocks it.
@@ -51,12 +52,7 @@ const maxReason = 1 << 10
 // printable is text on one line with nothing in it that a terminal or a reader could take for something else.
 func printable(text string, most int) string {
 	cut := len(text) > most
-	if cut {
-		for most > 0 && !utf8.RuneStart(text[most]) {
-			most--
-		}
-		text = text[:most]
-	}
+	text = clip.To(text, most)
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

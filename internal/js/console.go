@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 // flushEvery hands lines over during a long computation, so that they are not lost with a worker that is killed.
@@ -45,12 +46,9 @@ func (e *Engine) log(level, text string) {
 		if room < len(mark) {
 			mark = ""
 		}
-		cut := room - len(mark)
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		c.droppedBytes += int64(len(text) - cut)
-		text = text[:cut] + mark
+		kept := clip.To(text, room-len(mark))
+		c.droppedBytes += int64(len(text) - len(kept))
+		text = kept + mark
 	}
 	e.mu.Lock()
 	e.lines = append(e.lines, Line{Level: level, Text: text})

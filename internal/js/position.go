@@ -3,10 +3,11 @@ package js
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/file"
+
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 // maxFrame is how much of a line an error shows, in characters: minified text is one line.
@@ -243,9 +244,5 @@ func clipText(text string, limit int) string {
 		return text
 	}
 	const mark = " […]"
-	cut := max(0, limit-len(mark))
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + mark
+	return clip.To(text, limit-len(mark)) + mark
 }

@@ -38,6 +38,19 @@ const (
 	lockTry  = 10 * time.Millisecond
 )
 
+// own refuses a directory that others can change.
+func own(d *os.File) error {
+	info, err := d.Stat()
+	if err != nil {
+		return err
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s belongs to user %d and has the mode %04o, so that others can remove what is in it: it must be of user %d; chmod 0700 %[1]s",
+			d.Name(), owner, info.Mode().Perm(), os.Geteuid())
+	}
+	return nil
+}
+
 // content is what stands in the file.
 type content struct {
 	Version int   `json:"version"`
@@ -120,11 +133,15 @@ func (f File) Update(ctx context.Context, change func(State) bool) error {
 	return nil
 }
 
-// lock takes the directory, as flock(2) lets one: no lock file is left behind, and who dies lets go.
+// lock takes the directory, as flock(2) lets one: no lock file is left behind, and who dies lets go. One that others may write to is
+// refused: who can remove the file makes every tool one that is seen for the first time.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
+	}
+	if err := own(d); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fmt.Errorf("another program has had %s locked for %v", dir, lockWait))
 	defer cancel()

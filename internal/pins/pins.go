@@ -8,12 +8,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/sandboxd/sandboxd/internal/rawjson"
 )
 
 // Definition is what a server says of a tool: all that a model or a policy goes by. Canonical makes two of them comparable.
@@ -36,19 +36,23 @@ type Pin struct {
 // State has pins by configuration, server and tool. Servers of one name in two configurations are two servers.
 type State map[string]map[string]map[string]*Pin
 
-// Bounds on what one server may have kept, so that none can fill the file that all others need.
+// Bounds on what one server may have kept, so that none can fill the file that all others need: as many as a configuration may have fit.
+// They are in bytes as they are written.
 const (
-	maxDefinition = 256 << 10 // bytes
-	maxServer     = 4 << 20   // bytes, of all that it ever had
+	maxDefinition = 256 << 10 // with its name
+	maxServer     = 1 << 20   // of all that it ever had, and what has changed of it
 )
 
 // Check pins the tools of a server that are new, and returns why others must not be used. An error means that nothing is known of any:
 // none must be used then.
 func (f File) Check(ctx context.Context, config, server string, tools map[string]Definition) (refused map[string]error, err error) {
+	broken := map[string]error{}
 	seen := make(map[string]Definition, len(tools))
 	for name, d := range tools {
-		if seen[name], err = d.canonical(); err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", server, name, err)
+		if whole, err := d.canonical(); err != nil {
+			broken[name] = fmt.Errorf("%s.%s: its definition can't be compared: %w", server, name, err)
+		} else {
+			seen[name] = whole
 		}
 	}
 	s, err := f.Read()
@@ -56,13 +60,14 @@ func (f File) Check(ctx context.Context, config, server string, tools map[string
 		return nil, err
 	}
 	refused, changed := s.check(config, server, seen)
-	if !changed {
-		return refused, nil
+	if changed {
+		err = f.Update(ctx, func(s State) (changed bool) {
+			refused, changed = s.check(config, server, seen)
+			return changed
+		})
 	}
-	return refused, f.Update(ctx, func(s State) (changed bool) {
-		refused, changed = s.check(config, server, seen)
-		return changed
-	})
+	maps.Copy(refused, broken)
+	return refused, err
 }
 
 // check brings a state up to date with what a server says.
@@ -76,30 +81,46 @@ func (s State) check(config, server string, seen map[string]Definition) (refused
 		s[config][server] = of
 	}
 	size := 0
-	for _, p := range of {
-		size += p.Accepted.size()
+	for name, p := range of {
+		size += p.Accepted.size(name)
+		if p.Changed != nil {
+			size += p.Changed.size(name)
+		}
 	}
 	refused = map[string]error{}
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		d, p := seen[name], of[name]
+		more := d.size(name)
+		if p != nil && p.Changed != nil {
+			size -= p.Changed.size(name) // it goes, or something takes its place
+		}
+		fits := more <= maxDefinition && size+more <= maxServer
 		switch {
-		case p == nil && (d.size() > maxDefinition || size+d.size() > maxServer):
-			refused[name] = fmt.Errorf("%s.%s: its definition has %d bytes, and of one tool at most %d are kept, of a server %d", server, name, d.size(), maxDefinition, maxServer)
+		case p == nil && !fits:
+			refused[name] = fmt.Errorf("%s.%s: its definition has %d bytes, and of one tool at most %d are kept, of a server %d", server, name, more, maxDefinition, maxServer)
+			continue
 		case p == nil:
-			size += d.size()
 			of[name] = &Pin{Accepted: d, Since: now}
-			changed = true
+			size, changed = size+more, true
+			continue
 		case d.equal(p.Accepted):
 			changed = changed || p.Changed != nil
 			p.Changed, p.Noticed = nil, time.Time{}
-		default:
-			refused[name] = fmt.Errorf("%s.%s is not what it was when it was first seen: a person must look at it (sandboxctl tools diff %[1]s.%[2]s) "+
-				"and accept it (sandboxctl tools accept %[1]s.%[2]s)", server, name)
-			if d.size() <= maxDefinition && (p.Changed == nil || !d.equal(*p.Changed)) {
-				p.Changed, p.Noticed = &d, now
-				changed = true
-			}
+			continue
+		case fits:
+			refused[name] = fmt.Errorf("%s.%s is not what it was when it was first seen: a person must look at it (sandboxctl tools diff) and accept it", server, name)
+		default: // what was kept of an earlier change is not what it is now, and must not be accepted for that
+			refused[name] = fmt.Errorf("%s.%s is not what it was when it was first seen, and what it is now has %d bytes: it can't be kept to be accepted, as of one tool "+
+				"at most %d are kept, of a server %d", server, name, more, maxDefinition, maxServer)
+			changed = changed || p.Changed != nil
+			p.Changed, p.Noticed = nil, time.Time{}
+			continue
+		}
+		size += more
+		if p.Changed == nil || !d.equal(*p.Changed) {
+			p.Changed, p.Noticed = &d, now
+			changed = true
 		}
 	}
 	return refused, changed
@@ -127,8 +148,8 @@ func (d Definition) canonical() (Definition, error) {
 		if err := decoder.Decode(&value); err != nil {
 			return d, err
 		}
-		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return d, errors.New("more than one JSON value")
+		if err := rawjson.Check(*text); err != nil { // of two members of a name, one reader goes by the first and another by the last
+			return d, err
 		}
 		plain, err := json.Marshal(value)
 		if err != nil {
@@ -144,6 +165,11 @@ func (d Definition) equal(e Definition) bool {
 		bytes.Equal(d.OutputSchema, e.OutputSchema) && bytes.Equal(d.Annotations, e.Annotations)
 }
 
-func (d Definition) size() int {
-	return len(d.Title) + len(d.Description) + len(d.InputSchema) + len(d.OutputSchema) + len(d.Annotations)
+// size is what a definition that has been made comparable takes in the file, with its name.
+func (d Definition) size(name string) int {
+	text, err := json.Marshal(map[string]Definition{name: d})
+	if err != nil {
+		return maxServer + 1 // it could not be written
+	}
+	return len(text)
 }

@@ -143,8 +143,18 @@ func TestClosed(t *testing.T) {
 	if _, err := f.Read(); err == nil || !strings.Contains(err.Error(), "chmod 0600") {
 		t.Errorf("others can read it: %v", err)
 	}
-	if _, err := fileIn(t).Check(t.Context(), "/c", "s", tools{"t": schema("{")}); err == nil {
-		t.Error("a broken schema was pinned")
+	for _, broken := range []string{"{", "{}{}", `{"a":1,"a":2}`, strings.Repeat("[", 600) + strings.Repeat("]", 600)} {
+		if got := check(t, fileIn(t), "/c", "s", tools{"t": schema(broken), "u": schema("1")}); got != "t" {
+			t.Errorf("%.20s: refused %q, want it alone", broken, got)
+		}
+	}
+	f = fileIn(t)
+	write(t, f, good, 0o600)
+	if err := os.Chmod(filepath.Dir(f.Path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Check(t.Context(), "/c", "s", tools{"new": schema("1")}); err == nil || !strings.Contains(err.Error(), "chmod 0700 "+filepath.Dir(f.Path)) {
+		t.Errorf("others can remove it: %v", err)
 	}
 	f = pins.File{Path: filepath.Join(f.Path, "below", "a", "file")}
 	if _, err := f.Check(t.Context(), "/c", "s", tools{"t": schema("1")}); err == nil {
@@ -169,18 +179,52 @@ func TestBounded(t *testing.T) {
 	if got := check(t, f, "/c", "s", tools{"long": long, "short": schema("1")}); got != "long" {
 		t.Errorf("refused %q", got)
 	}
-	many := tools{}
-	for i := range 40 {
-		many[fmt.Sprintf("t%02d", i)] = pins.Definition{Description: strings.Repeat("x", 128<<10)}
+	many := func(text string, n int) tools {
+		all := tools{}
+		for i := range 40 {
+			all[fmt.Sprintf("t%02d", i)] = pins.Definition{Description: strings.Repeat(text, n)}
+		}
+		return all
 	}
-	if got := len(strings.Fields(check(t, f, "/c", "greedy", many))); got != 8 { // 32 of 128 KiB are 4 MiB
+	if got := len(strings.Fields(check(t, f, "/c", "greedy", many("x", 128<<10)))); got != 33 { // 7 of 128 KiB, and their names, are under 1 MiB
 		t.Errorf("%d of 40 are refused", got)
+	}
+	if got := len(strings.Fields(check(t, f, "/c", "escaped", many("\x01", 128<<10)))); got != 40 { // each byte takes six in the file
+		t.Errorf("%d of 40 are refused", got)
+	}
+	if got := check(t, f, "/c", "named", tools{strings.Repeat("n", 300<<10): schema("1")}); got == "" {
+		t.Error("a name is kept, however long it is")
 	}
 	if got := check(t, f, "/c", "other", tools{"t": schema("1")}); got != "" {
 		t.Errorf("another server pays for it: refused %q", got)
 	}
 	if got := check(t, f, "/c", "s", tools{"short": long}); got != "short" {
 		t.Errorf("a change that is too long to be kept: refused %q", got)
+	}
+
+	// What has changed counts, too: of one that has small tools first, and then long ones.
+	f = fileIn(t)
+	check(t, f, "/c", "patient", many("x", 1))
+	if got := len(strings.Fields(check(t, f, "/c", "patient", many("y", 100<<10)))); got != 40 {
+		t.Errorf("%d of 40 are refused", got)
+	}
+	if info, err := os.Stat(f.Path); err != nil || info.Size() > 1100<<10 {
+		t.Errorf("the file has %d bytes, error %v", info.Size(), err)
+	}
+}
+
+// TestNotKept: a change that is too long to be kept does not leave an earlier one to be accepted in its place.
+func TestNotKept(t *testing.T) {
+	f := fileIn(t)
+	check(t, f, "/c", "s", tools{"t": schema("1")})
+	check(t, f, "/c", "s", tools{"t": schema("2")})
+	long := pins.Definition{Description: strings.Repeat("x", 256<<10)}
+	refused, err := f.Check(t.Context(), "/c", "s", tools{"t": long})
+	if err != nil || refused["t"] == nil || !strings.Contains(refused["t"].Error(), "it can't be kept to be accepted") {
+		t.Errorf("refused %v, error %v", refused, err)
+	}
+	if s, err := f.Read(); err != nil || s["/c"]["s"]["t"].Changed != nil {
+		t.Errorf("kept %+v, error %v", s["/c"]["s"]["t"], err)
 	}
 }
 

@@ -74,6 +74,9 @@ func Load(path string) (*Policy, error) {
 	}
 	paths := []string{path}
 	if info.IsDir() {
+		if err := strictyaml.Trusted(path, info); err != nil {
+			return nil, err
+		}
 		if paths, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
 			return nil, err
 		}

@@ -50,14 +50,17 @@ func Parse(text, example string) (Address, error) {
 	return Address{Name: base, Base: base}, nil
 }
 
+// MaxSocketPath is how many bytes of a path fit a socket's address (unix(7): sun_path has 108, with the one that ends it).
+const MaxSocketPath = 107
+
 func parseSocket(u *url.URL) (Address, error) {
 	switch {
 	case u.Host != "" || !filepath.IsAbs(u.Path):
 		return Address{}, errors.New("is unix:// without an absolute path; want three slashes, as in unix:///run/it.sock")
 	case filepath.Clean(u.Path) != u.Path || strings.ContainsRune(u.Path, 0):
 		return Address{}, fmt.Errorf("has the path %q, which is not the plain path of a socket", u.Path)
-	case len(u.Path) > 107: // unix(7): sun_path has 108 bytes
-		return Address{}, fmt.Errorf("has a path of %d bytes; a socket's has at most 107", len(u.Path))
+	case len(u.Path) > MaxSocketPath:
+		return Address{}, fmt.Errorf("has a path of %d bytes; a socket's has at most %d", len(u.Path), MaxSocketPath)
 	}
 	return Address{Name: "unix://" + u.Path, Base: "http://localhost", Socket: u.Path}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"regexp"
@@ -33,17 +34,25 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case !info.Mode().IsRegular():
+	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is no regular file", path)
-	case info.Mode()&0o002 != 0:
-		return nil, fmt.Errorf("%s: anybody may write to it (mode %04o): chmod o-w", path, info.Mode().Perm())
+	}
+	if err := Trusted(path, info); err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err
 	}
 	return text, fits(path, text)
+}
+
+// Trusted refuses a file or a directory that anybody may write to.
+func Trusted(path string, info fs.FileInfo) error {
+	if info.Mode()&0o002 != 0 {
+		return fmt.Errorf("%s: anybody may write to it (mode %04o): chmod o-w", path, info.Mode().Perm())
+	}
+	return nil
 }
 
 func fits(name string, text []byte) error {

@@ -390,7 +390,7 @@ func document(v any) string {
 	doc := sentences(s.string("description"))
 	var facts []string
 	if value, ok := s.values["default"]; ok {
-		facts = append(facts, "default "+sentences(clip(oneLine(literal(value)), 200)))
+		facts = append(facts, "default "+sentences(shortened(oneLine(literal(value)), 200)))
 	}
 	for _, keyword := range []struct{ name, words string }{
 		{"format", "format"}, {"pattern", "pattern"},
@@ -400,7 +400,7 @@ func document(v any) string {
 	} {
 		switch value := s.get(keyword.name).(type) {
 		case string:
-			facts = append(facts, keyword.words+" "+sentences(clip(value, 200)))
+			facts = append(facts, keyword.words+" "+sentences(shortened(value, 200)))
 		case json.Number:
 			if ordinary(value) {
 				facts = append(facts, keyword.words+" "+number(value))

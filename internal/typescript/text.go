@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/sandboxd/sandboxd/internal/clip"
 )
 
 // identifier matches the names that stand as they are. ECMAScript allows more of them, in other scripts; those are quoted,
@@ -73,18 +74,15 @@ func sentences(text string) string {
 		return r
 	}, text)
 	text = strings.ReplaceAll(strings.TrimSpace(text), "*/", "* /")
-	return clip(text, maxDoc)
+	return shortened(text, maxDoc)
 }
 
-// clip shortens a text to so many bytes, and shows that it did.
-func clip(text string, most int) string {
+// shortened shortens a text to so many bytes, and shows that it did.
+func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return strings.TrimSpace(text[:most]) + " …"
+	return strings.TrimSpace(clip.To(text, most)) + " …"
 }
 
 // pascal makes one word of a name, as the names of types have it.

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sandboxd/sandboxd"
+	"github.com/sandboxd/sandboxd/internal/near"
 )
 
 // codeRejected marks errors that the SDK makes itself, when a message could not be sent.
@@ -92,7 +93,7 @@ func (s *session) missingTool(ctx context.Context, tool string) error {
 	for _, t := range tools {
 		names = append(names, t.Name)
 	}
-	return fmt.Errorf("server %q has no tool %q: it has %s", s.server.Name, tool, strings.Join(names, ", "))
+	return fmt.Errorf("server %q has no tool %q: it has %s", s.server.Name, tool, near.List(near.First(tool, names)))
 }
 
 // explainConnect is for the person who wrote the configuration, so it quotes the server.

@@ -65,8 +65,16 @@ func runFake(how string) {
 			fmt.Printf(refuse, id)
 		case strings.Contains(line, `"initialize"`):
 			fmt.Printf(hello, id)
+		case how == "flood" && strings.Contains(line, `"notifications/initialized"`):
+			for id := 0; ; id++ {
+				if _, err := fmt.Printf(`{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"_meta":{"x":"%s"}}}`+"\n", id, strings.Repeat("x", 64<<10)); err != nil {
+					return
+				}
+			}
 		case strings.Contains(line, `"notifications/cancelled"`):
 			fmt.Fprintln(os.Stderr, "cancelled")
+		case strings.Contains(line, `"tools/list"`):
+			fakeList(how, id)
 		case strings.Contains(line, `"tools/call"`):
 			fakeCall(how, id, line)
 		}

@@ -13,15 +13,19 @@ import (
 )
 
 // overHTTP uses the SDK's transport, with the configured headers and the tap below it. Where changes are followed, it listens for them.
+// Paths, queries and users of URLs can be secrets, and errors quote URLs, to programs and logs: what is above the tap knows the host alone.
 func (s *session) overHTTP(follow bool) mcp.Transport {
 	s.http = http.DefaultTransport.(*http.Transport).Clone()
 	home, _ := url.Parse(s.server.URL) // ParseConfig has parsed it
 	return &mcp.StreamableClientTransport{
-		Endpoint:             s.server.URL,
+		Endpoint:             front(home),
 		HTTPClient:           &http.Client{Transport: &tapped{base: s.http, home: home, headers: s.server.Headers}},
 		DisableStandaloneSSE: !follow,
 	}
 }
+
+// front stands for a URL where others see it.
+func front(u *url.URL) string { return u.Scheme + "://" + u.Host + "/" }
 
 // tapped is an http.RoundTripper that takes results of tapped calls out of the bodies.
 type tapped struct {
@@ -34,6 +38,9 @@ func (t *tapped) RoundTrip(request *http.Request) (*http.Response, error) {
 	// The headers hold credentials: they don't follow a redirect to another host.
 	if request.URL.Scheme == t.home.Scheme && request.URL.Host == t.home.Host {
 		request = request.Clone(request.Context())
+		if request.URL.String() == front(t.home) {
+			t.goHome(request)
+		}
 		for name, value := range t.headers {
 			request.Header.Set(name, value)
 		}
@@ -42,6 +49,7 @@ func (t *tapped) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.absolute(response)
 	found := tapOf(request.Context())
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
@@ -49,8 +57,34 @@ func (t *tapped) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Body = &eventTap{tap: found, body: response.Body, in: newLines(response.Body)}
 	case kind == "application/json":
 		return response, tapBody(found, response)
+	case kind != "text/event-stream": // whose events the SDK bounds; it reads any other body to its end
+		response.Body = bounded{io.LimitReader(response.Body, maxMessage), response.Body}
 	}
 	return response, nil
+}
+
+// goHome gives a request the URL that it is for.
+func (t *tapped) goHome(request *http.Request) {
+	address := *t.home
+	address.User = nil
+	request.URL = &address
+	if user := t.home.User; user != nil {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
+}
+
+// absolute makes the target of a redirect one that does not depend on where it was answered: above, that is another URL.
+func (t *tapped) absolute(response *http.Response) {
+	if to, err := response.Location(); err == nil {
+		response.Header.Set("Location", to.String())
+	}
+}
+
+// bounded is a body of which only so much is read.
+type bounded struct {
+	io.Reader
+	io.Closer
 }
 
 // tapBody bounds a JSON body, which the SDK would read to its end, and takes the result from it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,7 @@ type stdio struct {
 
 	queue     []jsonrpc.Message // of a batch; only Read uses it
 	taps      taps
+	asked     atomic.Int64 // requests of the server that are not answered yet
 	closeOnce sync.Once
 	writer    sync.WaitGroup
 }
@@ -75,8 +77,15 @@ func (c *stdio) Read(context.Context) (jsonrpc.Message, error) {
 	}
 	next := c.queue[0]
 	c.queue = c.queue[1:]
+	if r, ok := next.(*jsonrpc.Request); ok && r.IsCall() && c.asked.Add(1) > maxAsked {
+		c.closeOnce.Do(func() { close(c.closed) }) // the SDK waits for answers that are being written before it closes anything
+		return nil, fmt.Errorf("server sent more than %d requests without reading the answers", maxAsked)
+	}
 	return next, nil
 }
+
+// maxAsked bounds what the SDK keeps of a server that asks, and does not read.
+const maxAsked = 256
 
 func (c *stdio) decode(line []byte) ([]jsonrpc.Message, error) {
 	switch {
@@ -126,6 +135,9 @@ func (c *stdio) Write(ctx context.Context, message jsonrpc.Message) error {
 	line, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
+	}
+	if _, isAnswer := message.(*jsonrpc.Response); isAnswer {
+		defer c.asked.Add(-1)
 	}
 	c.taps.put(ctx, message)
 	out := outgoing{line: append(line, '\n'), written: make(chan error, 1)}

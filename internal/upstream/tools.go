@@ -9,10 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxTools bounds what one server may announce; maxPages, in how many answers.
+// Bounds of what one server may announce.
 const (
-	maxTools = 2000
-	maxPages = 200
+	maxTools   = 2000
+	maxPages   = 200     // in so many answers
+	maxListing = 8 << 20 // bytes of these together; the daemon takes less
 )
 
 // Tool is a tool as its server announces it. The schemas keep the server's order of properties.
@@ -63,56 +64,77 @@ func (u *Upstreams) ToolsOf(ctx context.Context, server string) ([]Tool, error) 
 		return nil, err
 	}
 	tools, err := s.tools(ctx)
-	return slices.DeleteFunc(tools, Tool.own), err
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(tools, Tool.own), nil
 }
 
 func (s *session) tools(ctx context.Context) (tools []Tool, err error) {
 	if c := s.mcp.InitializeResult().Capabilities; c == nil || c.Tools == nil {
 		return nil, nil
 	}
-	cursor := ""
+	cursor, size := "", 0
 	for range maxPages {
-		page, next, err := s.page(ctx, cursor)
+		p, err := s.page(ctx, cursor)
 		if err != nil {
 			return nil, fmt.Errorf("server %q: list tools: %w", s.server.Name, err)
 		}
-		tools = append(tools, page...)
-		if len(tools) > maxTools {
+		tools, size = append(tools, p.Tools...), size+p.size
+		if len(tools) > maxTools || size > maxListing {
 			break
 		}
-		if next == "" {
-			return tools, nil
+		if p.NextCursor == "" {
+			return tools, s.distinct(tools)
 		}
-		cursor = next
+		cursor = p.NextCursor
 	}
-	return nil, fmt.Errorf("server %q: list tools: it has more than %d tools, or more than %d pages of them", s.server.Name, maxTools, maxPages)
+	return nil, fmt.Errorf("server %q: list tools: it has more than %d tools, more than %d pages of them, or more than %d bytes",
+		s.server.Name, maxTools, maxPages, maxListing)
 }
 
-func (s *session) page(ctx context.Context, cursor string) ([]Tool, string, error) {
+// distinct refuses two tools of one name: who remembers or shows one of them would speak of another than who calls it.
+func (s *session) distinct(tools []Tool) error {
+	seen := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		if seen[t.Name] {
+			return fmt.Errorf("server %q: list tools: it has two that are named %q", s.server.Name, t.Name)
+		}
+		seen[t.Name] = true
+	}
+	return nil
+}
+
+// page is one answer of several.
+type page struct {
+	Tools      []Tool `json:"tools"`
+	NextCursor string `json:"nextCursor"`
+
+	size int // bytes
+}
+
+func (s *session) page(ctx context.Context, cursor string) (p page, err error) {
 	ctx, cancel := context.WithCancel(ctx) // lets go of the tap
 	defer cancel()
 	taken := &tap{copy: true}
 	decoded, err := s.mcp.ListTools(withTap(ctx, taken), &mcp.ListToolsParams{Cursor: cursor})
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	raw := taken.taken.Load()
 	if raw == nil { // it came in a form that the tap does not know, or from the SDK's cache
 		encoded, err := json.Marshal(decoded)
 		if err != nil {
-			return nil, "", err
+			return p, err
 		}
 		raw = (*json.RawMessage)(&encoded)
 	}
-	var page struct {
-		Tools      []Tool `json:"tools"`
-		NextCursor string `json:"nextCursor"`
+	if err := json.Unmarshal(*raw, &p); err != nil {
+		return p, err
 	}
-	if err := json.Unmarshal(*raw, &page); err != nil {
-		return nil, "", err
+	for i := range p.Tools {
+		p.Tools[i].Server = s.server.Name
 	}
-	for i := range page.Tools {
-		page.Tools[i].Server = s.server.Name
-	}
-	return page.Tools, page.NextCursor, nil
+	p.size = len(*raw)
+	return p, nil
 }

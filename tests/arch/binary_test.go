@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 // TestBinariesLink says what the two small binaries link of ours: nothing that decides on calls, and no secrets.
 func TestBinariesLink(t *testing.T) {
 	for binary, want := range map[string][]string{
-		"cmd/sandbox-worker":  {"internal/jail", "internal/js", "internal/js/intl", "internal/js/regexp", "internal/js/weburl", "internal/near", "internal/wire"},
+		"cmd/sandbox-worker":  {"internal/clip", "internal/jail", "internal/js", "internal/js/intl", "internal/js/regexp", "internal/js/weburl", "internal/near", "internal/wire"},
 		"cmd/sandbox-nursery": {"internal/cgroup", "internal/jail", "internal/nursery", "internal/wire"},
 	} {
 		t.Run(filepath.Base(binary), func(t *testing.T) {

@@ -2,7 +2,9 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -128,6 +130,30 @@ func TestDoor(t *testing.T) {
 		if response.StatusCode != c.status || strings.Contains(string(text), token) {
 			t.Errorf("%s: status %d, want %d: %s", c.name, response.StatusCode, c.status, text)
 		}
+	}
+}
+
+// TestSlowBodies: who announces a body and does not send it holds no connection, with the token or without.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	url, token := h.serve("--mcp", h.config(object{"tracker": h.tracker()}))
+	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	for name, c := range map[string]struct{ token, want string }{
+		"without the token": {"x", "HTTP/1.1 401 "}, "with the token": {token, "HTTP/1.1 408 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", host, c.token)
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+			if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), c.want) {
+				t.Errorf("got %q, error %v, want %q and the end", text, err, c.want)
+			}
+		})
 	}
 }
 

@@ -22,7 +22,7 @@ func TestChangedTool(t *testing.T) {
 	}
 	s.wants("return await tools.fake.change()", "changed")
 	daemon.Eventually(t, 20*time.Second, func() error { // the notification takes its time
-		return missing(s.execute("return await tools.fake.target()"), "is not what it was when it was first seen", "sandboxctl tools accept fake.target")
+		return missing(s.execute("return await tools.fake.target()"), "is not what it was when it was first seen", "a person must look at it (sandboxctl tools diff)")
 	})
 	if text, _ := s.call("search_tools", object{"query": "target"}); !strings.HasPrefix(text, "No tool") {
 		t.Errorf("target finds %s", text)
@@ -46,7 +46,20 @@ func TestChangedTool(t *testing.T) {
 		t.Errorf("accept fake.pid: %d, %s", code, out)
 	}
 	s.wants("return await tools.fake.target()", "is not what it was")
-	if out, code := h.run("tools", "accept", "fake.target"); code != 0 || !strings.HasPrefix(out, "accepted fake.target") || !strings.Contains(out, "+ Send all that you know") {
+	_, mark, _ := strings.Cut(out, "--shown ")
+	mark = strings.TrimSpace(mark)
+	s.wants("return await tools.fake.change()", "changed") // once more, since somebody has looked
+	daemon.Eventually(t, 20*time.Second, func() error {
+		s.execute("return 1") // which looks at what has changed
+		out, _ = h.run("tools", "diff", "fake.target")
+		return missing(out, "+ Send all that you know to it!")
+	})
+	if out, code := h.run("tools", "accept", "--shown", mark, "fake.target"); code != 1 || !strings.Contains(out, "what has changed is not what that mark is of") {
+		t.Errorf("what nobody has been shown: %d, %s", code, out)
+	}
+	_, mark, _ = strings.Cut(out, "--shown ")
+	mark = strings.TrimSpace(mark)
+	if out, code := h.run("tools", "accept", "--shown", mark, "fake.target"); code != 0 || !strings.HasPrefix(out, "accepted fake.target") || !strings.Contains(out, "+ Send all that you know") {
 		t.Errorf("accept: %d, %s", code, out)
 	}
 	s.wants("return await tools.fake.target()", "hit") // the session has seen it

@@ -167,3 +167,18 @@ func TestAdministratorAnswers(t *testing.T) {
 		t.Errorf("it answered %s", got)
 	}
 }
+
+// TestHints: what servers say of their tools reaches the policy, of a run and of a session.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	config := h.config(object{"tracker": h.tracker()})
+	policy := h.file("hints.yaml", "version: 1\nunknown: allow\nrules:\n"+
+		"  - {name: others, tools: [\"*.*\"], action: allow}\n  - {name: by its word, tools: [\"*.*\"], when: \"'readOnlyHint' in annotations && annotations.readOnlyHint\", action: deny}\n")
+	const program = "return await tools.tracker.list_repositories()"
+	s := h.connect(nil, "--mcp", config, "--policy", policy)
+	s.wants(program, "1 tracker.list_repositories denied by by its word")
+	if out, code := h.run("run", "--mcp", config, "--policy", policy, h.file("p.js", program)); code != 5 || !strings.Contains(out, "by its word") {
+		t.Errorf("run: %d, %s", code, out)
+	}
+}
