@@ -63,7 +63,7 @@ var beside = map[string]struct {
 }{
 	".":                  {[]string{"internal/rpc"}, 1}, // public types and Client
 	"profiles":           {nil, 1},
-	"internal/config":    {[]string{"internal/audit", "internal/guard", "internal/profile", "internal/strictyaml", "internal/traces"}, 3},
+	"internal/config":    {[]string{"internal/audit", "internal/guard", "internal/profile", "internal/remote", "internal/strictyaml", "internal/traces"}, 3},
 	"internal/js/intl":   {nil, 0}, // of internal/js: it knows no engine
 	"internal/systemd":   {nil, 4},
 	"internal/js/regexp": {nil, 0}, // the same

@@ -63,6 +63,8 @@ var checks = map[string]check{
 	"docs/policy.md: $ sandboxctl policy explain": by("TestPolicyPage"),
 	"docs/policy.md: version: 1":                  policyText,
 	"docs/profiles.md: ":                          elsewhere("internal/profile", "TestExamples"),
+	"docs/traces.md: traces:":                     configText,
+	"docs/traces.md: # The OpenTelemetry":         collected,
 
 	"clients/python/README.md: import asyncio":       by("TestClientReadmes"),
 	"clients/python/README.md: ok [":                 by("TestClientReadmes"),

@@ -313,3 +313,36 @@ func scraped(t *testing.T, f fenced) {
 		read(t, "packaging/prometheus/"+rules)
 	}
 }
+
+// collected: the collector of the page listens where the page's daemon sends, and its pipeline has only what it defines.
+func collected(t *testing.T, f fenced) {
+	var c struct {
+		Receivers map[string]struct {
+			Protocols map[string]struct{ Endpoint string }
+		}
+		Exporters map[string]struct{ Endpoint string }
+		Service   struct {
+			Pipelines map[string]struct{ Receivers, Exporters []string }
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(f.text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	pipeline := c.Service.Pipelines["traces"]
+	if len(pipeline.Receivers) == 0 || len(pipeline.Exporters) == 0 {
+		t.Errorf("%s: its pipeline takes or sends no traces", f.name())
+	}
+	for _, name := range pipeline.Receivers {
+		at := c.Receivers[name].Protocols["http"].Endpoint
+		if at == "" || !strings.Contains(read(t, "docs/traces.md"), "endpoint: http://"+at+" ") {
+			t.Errorf("%s: %s listens on %q, where the page's daemon does not send to", f.name(), name, at)
+		}
+	}
+	for _, name := range pipeline.Exporters {
+		if c.Exporters[name].Endpoint == "" {
+			t.Errorf("%s: no exporter %q", f.name(), name)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,9 +148,11 @@ func (s *shellSession) start(t *testing.T, line, want string) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, m := range sockets {
-			if _, err := os.Stat(m[1]); err != nil {
+			conn, err := net.Dial("unix", m[1]) // its file is there before it is listened at
+			if err != nil {
 				return fmt.Errorf("%s: %w\n%s", line, err, &said)
 			}
+			conn.Close()
 		}
 		if want != "" && !strings.Contains(s.there.Replace(said.String()), want) {
 			return fmt.Errorf("%s says %s, and the page %s", line, &said, want)
