@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/sandboxd/sandboxd"
 	"github.com/sandboxd/sandboxd/internal/rpc"
@@ -48,6 +51,20 @@ func dialAdmin(ctx context.Context, option string) (*admin, error) {
 		_ = a.peer.Run(context.Background()) // why it ended is in what ask returns
 	}()
 	return a, nil
+}
+
+// asking is a verb that takes n arguments, asks the daemon whose socket the flag names, and prints to out.
+func asking(socket *string, use, short string, n int, do func(ctx context.Context, a *admin, out *bufio.Writer, args []string) error) *cobra.Command {
+	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
+		a, err := dialAdmin(c.Context(), *socket)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		out := bufio.NewWriter(c.OutOrStdout())
+		err = do(c.Context(), a, out, args)
+		return errors.Join(err, out.Flush())
+	})
 }
 
 // maxAdminLine is what one request that waits can take at most, and a list never.

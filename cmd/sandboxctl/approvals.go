@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -45,15 +44,9 @@ Exit codes:
 
 // command is one that takes n arguments, asks a daemon, and prints to o.out.
 func (o *approvalsOptions) command(use, short string, n int, do func(ctx context.Context, a *admin, args []string) error) *cobra.Command {
-	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
-		a, err := dialAdmin(c.Context(), o.socket)
-		if err != nil {
-			return err
-		}
-		defer a.close()
-		o.out, o.now = bufio.NewWriter(c.OutOrStdout()), time.Now()
-		err = do(c.Context(), a, args)
-		return errors.Join(err, o.out.Flush())
+	return asking(&o.socket, use, short, n, func(ctx context.Context, a *admin, out *bufio.Writer, args []string) error {
+		o.out, o.now = out, time.Now()
+		return do(ctx, a, args)
 	})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -51,15 +50,9 @@ In a bar, · waits for its turn, ░ for the guard, ▒ for an approval, and █
 
 // command is one that takes n arguments, asks a daemon, and prints to o.out.
 func (o *runsOptions) command(use, short string, n int, do func(ctx context.Context, a *admin, args []string) error) *cobra.Command {
-	return verb(use, short, n, n, func(c *cobra.Command, args []string) error {
-		a, err := dialAdmin(c.Context(), o.socket)
-		if err != nil {
-			return err
-		}
-		defer a.close()
-		o.out, o.tint = bufio.NewWriter(c.OutOrStdout()), tints(os.Stdout)
-		err = do(c.Context(), a, args)
-		return errors.Join(err, o.out.Flush())
+	return asking(&o.socket, use, short, n, func(ctx context.Context, a *admin, out *bufio.Writer, args []string) error {
+		o.out, o.tint = out, tints(os.Stdout)
+		return do(ctx, a, args)
 	})
 }
 

@@ -33,8 +33,8 @@ func (s *Server) Measure() metrics.State {
 		m.Audit = &metrics.Audit{Failing: s.audit.Failure() != nil, Events: a.Events, Refused: a.Refused, Dropped: a.Dropped}
 	}
 	if s.traces != nil {
-		t := s.traces.Stats()
-		m.Traces = &metrics.Traces{Exported: t.Exported, Dropped: t.Dropped, Failed: t.Failed, Rejected: t.Rejected}
+		t := metrics.Traces(s.traces.Stats())
+		m.Traces = &t
 	}
 	return m
 }
